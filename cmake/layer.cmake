@@ -35,7 +35,7 @@ function(berth_check_row name rank deps)
   set_property(GLOBAL PROPERTY BERTH_RANK_${name} ${rank})
   foreach(dep IN LISTS deps)
     get_property(dep_rank GLOBAL PROPERTY BERTH_RANK_${dep})
-    if(dep_rank STREQUAL "")
+    if("${dep_rank}" STREQUAL "")
       message(FATAL_ERROR "layer ${name} depends on ${dep}, which no earlier row declares; "
         "rows are written from the lowest rank to the highest")
     endif()
