@@ -30,8 +30,10 @@ void Quantities::set(ResourceId resource, std::int64_t amount) {
 void Limits::set(ResourceId resource, std::int64_t amount) {
   ASSERT(amount >= 0);
   const auto at = position_of(amounts_, resource, &ResourceAmount::resource);
-  if (at != amounts_.end() && at->resource == resource) at->amount = amount;
-  else amounts_.insert(at, ResourceAmount{resource, amount});
+  if (at != amounts_.end() && at->resource == resource)
+    at->amount = amount;
+  else
+    amounts_.insert(at, ResourceAmount{resource, amount});
 }
 
 std::int64_t Usage::of(Dimension dimension) const {
