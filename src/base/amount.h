@@ -20,11 +20,17 @@ struct Amount {
   friend constexpr Amount operator-(Amount a, Amount b) { return Amount(a.value - b.value); }
   friend constexpr Amount operator*(Amount a, std::int64_t n) { return Amount(a.value * n); }
   friend constexpr Amount operator/(Amount a, std::int64_t n) { return Amount(a.value / n); }
-  constexpr Amount& operator+=(Amount b) { value += b.value; return *this; }
-  constexpr Amount& operator-=(Amount b) { value -= b.value; return *this; }
+  constexpr Amount& operator+=(Amount b) {
+    value += b.value;
+    return *this;
+  }
+  constexpr Amount& operator-=(Amount b) {
+    value -= b.value;
+    return *this;
+  }
 };
 
-using MilliCpu = Amount<struct MilliCpuUnit>;        // 1000 = one core
+using MilliCpu = Amount<struct MilliCpuUnit>;  // 1000 = one core
 using Bytes = Amount<struct BytesUnit>;
 using MilliDevice = Amount<struct MilliDeviceUnit>;  // 1000 = one device
 using Count = Amount<struct CountUnit>;

@@ -39,19 +39,26 @@ class Encoder {
  private:
   template <class T>
   static constexpr Wire wire_of() {
-    if constexpr (std::is_same_v<T, std::string>) return Wire::Bytes;
-    else if constexpr (IsVector<T>::value || IsMap<T>::value) return Wire::List;
-    else if constexpr (IsOptional<T>::value) return wire_of<typename T::value_type>();
-    else if constexpr (IsVariant<T>::value || Record<T>) return Wire::Record;
-    else return Wire::Varint;
+    if constexpr (std::is_same_v<T, std::string>)
+      return Wire::Bytes;
+    else if constexpr (IsVector<T>::value || IsMap<T>::value)
+      return Wire::List;
+    else if constexpr (IsOptional<T>::value)
+      return wire_of<typename T::value_type>();
+    else if constexpr (IsVariant<T>::value || Record<T>)
+      return Wire::Record;
+    else
+      return Wire::Varint;
   }
 
   template <class T>
   static bool is_left_out(const T& value) {
-    if constexpr (IsOptional<T>::value) return !value.has_value();
+    if constexpr (IsOptional<T>::value)
+      return !value.has_value();
     else if constexpr (std::is_same_v<T, std::string> || IsVector<T>::value || IsMap<T>::value)
       return value.empty();
-    else return false;
+    else
+      return false;
   }
 
   template <class T>
@@ -70,7 +77,8 @@ class Encoder {
       put_value(*value);
     } else if constexpr (IsVector<T>::value) {
       put_varint(value.size());
-      for (const auto& element : value) put_element(element);
+      for (const auto& element : value)
+        put_element(element);
     } else if constexpr (IsMap<T>::value) {
       put_varint(value.size() * 2);
       for (const auto& [key, mapped] : value) {
@@ -93,8 +101,10 @@ class Encoder {
       put_signed(value.millis);
     } else {
       static_assert(std::is_integral_v<T>, "list the fields of this type, see base/fields.h");
-      if constexpr (std::is_signed_v<T>) put_signed(value);
-      else put_varint(value);
+      if constexpr (std::is_signed_v<T>)
+        put_signed(value);
+      else
+        put_varint(value);
     }
   }
 
@@ -186,14 +196,20 @@ class Decoder {
   template <class T>
   void take_number(T& value) {
     const std::uint64_t raw = take_varint();
-    if constexpr (std::is_same_v<T, bool>) value = raw != 0;
-    else if constexpr (std::is_enum_v<T>) value = static_cast<T>(raw);
-    else if constexpr (IdLike<T>) value = T(static_cast<typename T::Representation>(raw));
-    else if constexpr (IsAmount<T>::value) value = T(unzigzag(raw));
+    if constexpr (std::is_same_v<T, bool>)
+      value = raw != 0;
+    else if constexpr (std::is_enum_v<T>)
+      value = static_cast<T>(raw);
+    else if constexpr (IdLike<T>)
+      value = T(static_cast<typename T::Representation>(raw));
+    else if constexpr (IsAmount<T>::value)
+      value = T(unzigzag(raw));
     else if constexpr (std::is_same_v<T, Instant> || std::is_same_v<T, Duration>)
       value = T{unzigzag(raw)};
-    else if constexpr (std::is_signed_v<T>) value = static_cast<T>(unzigzag(raw));
-    else value = static_cast<T>(raw);
+    else if constexpr (std::is_signed_v<T>)
+      value = static_cast<T>(unzigzag(raw));
+    else
+      value = static_cast<T>(raw);
   }
 
   template <class T>

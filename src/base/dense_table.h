@@ -66,8 +66,8 @@ class DenseTable {
 
   bool operator==(const DenseTable& other) const {
     if (size_ != other.size_) return false;
-    const std::size_t longest = slots_.size() > other.slots_.size() ? slots_.size()
-                                                                    : other.slots_.size();
+    const std::size_t longest =
+        slots_.size() > other.slots_.size() ? slots_.size() : other.slots_.size();
     for (std::size_t i = 0; i < longest; ++i) {
       const T* mine = i < slots_.size() ? slots_[i].get() : nullptr;
       const T* theirs = i < other.slots_.size() ? other.slots_[i].get() : nullptr;

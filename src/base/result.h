@@ -36,8 +36,8 @@ std::string_view code_name(Code code);
 struct Error {
   Code code = Code::Internal;
   std::string message;  // what, which id; no trailing period
-  std::string field;    // path of the offending field, "spec.replicas.min"; empty: not about a field
-  std::string hint;     // the next step; empty: none known
+  std::string field;  // path of the offending field, "spec.replicas.min"; empty: not about a field
+  std::string hint;   // the next step; empty: none known
 
   bool operator==(const Error&) const = default;
 };
@@ -53,16 +53,19 @@ struct Done {
 template <class... Args>
 [[nodiscard]] tl::unexpected<Error> fail(Code code, fmt::format_string<Args...> text,
                                          Args&&... args) {
-  return tl::unexpected(
-      Error{.code = code, .message = fmt::format(text, std::forward<Args>(args)...),
-            .field = {}, .hint = {}});
+  return tl::unexpected(Error{.code = code,
+                              .message = fmt::format(text, std::forward<Args>(args)...),
+                              .field = {},
+                              .hint = {}});
 }
 
 // The same about one field of a document, with the remedy.
 [[nodiscard]] inline tl::unexpected<Error> fail_field(Code code, std::string field,
                                                       std::string message, std::string hint = {}) {
-  return tl::unexpected(Error{.code = code, .message = std::move(message),
-                              .field = std::move(field), .hint = std::move(hint)});
+  return tl::unexpected(Error{.code = code,
+                              .message = std::move(message),
+                              .field = std::move(field),
+                              .hint = std::move(hint)});
 }
 
 // "field: message (hint)", for logs and terminals.

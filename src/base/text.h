@@ -18,8 +18,8 @@ namespace base {
 // "17", "-3": decimal digits only, whole text.
 Result<std::int64_t> parse_integer(std::string_view text);
 
-// Bytes: "1024", "128Gi", "1.5Gi", "40G" (decimal), suffixes k K M G T P and Ki Mi Gi Ti Pi, with an
-// optional trailing B. Never negative.
+// Bytes: "1024", "128Gi", "1.5Gi", "40G" (decimal), suffixes k K M G T P and Ki Mi Gi Ti Pi, with
+// an optional trailing B. Never negative.
 Result<std::int64_t> parse_bytes(std::string_view text);
 std::string print_bytes(std::int64_t bytes);  // "128Gi", exact
 

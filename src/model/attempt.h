@@ -54,8 +54,8 @@ struct Attempt {
   std::optional<base::Instant> running_since;
   std::optional<base::Instant> stopping_since;
   std::optional<base::Instant> ended;
-  Reason stop_cause = Reason::None;  // why it was told to stop; None: it was not
-  WorkloadId stop_for;               // who caused it; none: nobody else
+  Reason stop_cause = Reason::None;    // why it was told to stop; None: it was not
+  WorkloadId stop_for;                 // who caused it; none: nobody else
   std::vector<MemberEnd> member_ends;  // in the order reported
   EndClass end_class = EndClass::Ok;   // valid when Ended
   std::int32_t exit_code = 0;          // of the member that decided the end class
@@ -81,8 +81,8 @@ struct Attempt {
 };
 
 // Everything its owner needs, free devices included, from the decision on. While victims
-// are stopping they charge their own queues and the claim counts for admission only; with the last of
-// them gone the claim charges its owner. Goes whole to one taker, or expires.
+// are stopping they charge their own queues and the claim counts for admission only; with the last
+// of them gone the claim charges its owner. Goes whole to one taker, or expires.
 struct Claim {
   ClaimId id;
   WorkloadId owner;

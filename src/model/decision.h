@@ -152,10 +152,10 @@ struct Decision {
 // The decisions of one cycle in the order in which they apply, or the answer to a question.
 struct Plan {
   std::vector<Decision> decisions;
-  std::optional<Explanation> answer;         // to Why and Fits
-  std::optional<base::Instant> wake;         // when planning again is due without any event
-  std::int64_t steps = 0;                    // logical steps charged to the budget
-  bool is_cut_short = false;                 // the budget ran out; go on in the next cycle
+  std::optional<Explanation> answer;  // to Why and Fits
+  std::optional<base::Instant> wake;  // when planning again is due without any event
+  std::int64_t steps = 0;             // logical steps charged to the budget
+  bool is_cut_short = false;          // the budget ran out; go on in the next cycle
   bool operator==(const Plan&) const = default;
   static void fields(auto& self, auto&& visit) {
     visit(1, "decisions", self.decisions);

@@ -1,6 +1,6 @@
 #pragma once
-// A device (accelerator) as a backend reports it, its health, and the legal partitions of its model.
-// Values only: how they were probed is the business of devices/ and backends/.
+// A device (accelerator) as a backend reports it, its health, and the legal partitions of its
+// model. Values only: how they were probed is the business of devices/ and backends/.
 
 #include <array>
 #include <cstdint>
@@ -16,12 +16,19 @@ namespace model {
 
 // Vendor-neutral, from good to worst. From ResetWhenIdle on nothing new is placed on the device.
 enum class Health {
-  Ok, SubHealth, RestartRequest, RestartWorkload, ResetWhenIdle, ResetNow, NoNewWork, Separate
+  Ok,
+  SubHealth,
+  RestartRequest,
+  RestartWorkload,
+  ResetWhenIdle,
+  ResetNow,
+  NoNewWork,
+  Separate
 };
 inline std::span<const std::string_view> enum_names(Health) {
   static constexpr std::array<std::string_view, 8> kNames{
-      "ok", "sub_health", "restart_request", "restart_workload",
-      "reset_when_idle", "reset_now", "no_new_work", "separate"};
+      "ok",        "sub_health",  "restart_request", "restart_workload", "reset_when_idle",
+      "reset_now", "no_new_work", "separate"};
   return kNames;
 }
 constexpr bool takes_new_work(Health health) { return health < Health::ResetWhenIdle; }

@@ -183,9 +183,9 @@ using EventBody =
                  CommandRefused, Decided, ControllerStarted, WorkloadsForgotten>;
 
 struct Event {
-  Sequence sequence;   // gap-free from 1
-  base::Instant at;    // never before its predecessor's
-  std::string actor;   // the user who asked; empty: Berth itself
+  Sequence sequence;  // gap-free from 1
+  base::Instant at;   // never before its predecessor's
+  std::string actor;  // the user who asked; empty: Berth itself
   EventBody body;
   bool operator==(const Event&) const = default;
   static void fields(auto& self, auto&& visit) {

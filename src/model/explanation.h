@@ -37,21 +37,21 @@ inline std::span<const std::string_view> enum_names(QuestionKind) {
 // One test of the chain. The meaning of the numbers of each test is the specification that planner
 // and evaluator are both written from (docs/design/0001-explanation-steps.md).
 enum class Test {
-  Eligible,     // not held, not backing off; until = when it may be tried again
-  Feasible,     // on an empty, healthy cluster: need members, have = members that could ever fit
-  QueueMax,     // per queue on the path and dimension: have = held, need = asked, limit = max
-  Guarantee,    // unreclaimable work: have = held, need = asked, limit = guarantee, per queue
+  Eligible,   // not held, not backing off; until = when it may be tried again
+  Feasible,   // on an empty, healthy cluster: need members, have = members that could ever fit
+  QueueMax,   // per queue on the path and dimension: have = held, need = asked, limit = max
+  Guarantee,  // unreclaimable work: have = held, need = asked, limit = guarantee, per queue
   UnlentGuarantee,  // work beyond its guarantee: have = free, need = asked, limit = kept for others
-  QueueOrder,   // a strict queue: the head that must go first is holders[0]
-  Place,        // in one pool: need = members, have = members that fit now, rejected nodes by reason
-  Victims,      // taking back in one pool: need = amount short, have = amount that may be taken
-  Claim,        // waits for victims that are stopping: need = amount still to come
-  Topology      // largest domain of the required level: need = members, have = fit there
+  QueueOrder,       // a strict queue: the head that must go first is holders[0]
+  Place,    // in one pool: need = members, have = members that fit now, rejected nodes by reason
+  Victims,  // taking back in one pool: need = amount short, have = amount that may be taken
+  Claim,    // waits for victims that are stopping: need = amount still to come
+  Topology  // largest domain of the required level: need = members, have = fit there
 };
 inline std::span<const std::string_view> enum_names(Test) {
   static constexpr std::array<std::string_view, 10> kNames{
-      "eligible", "feasible", "queue_max", "guarantee", "unlent_guarantee",
-      "queue_order", "place", "victims", "claim", "topology"};
+      "eligible",    "feasible", "queue_max", "guarantee", "unlent_guarantee",
+      "queue_order", "place",    "victims",   "claim",     "topology"};
   return kNames;
 }
 
@@ -63,10 +63,10 @@ inline std::span<const std::string_view> enum_names(Outcome) {
 
 // Who holds what is missing, how much of it, and whether and when it could be taken back.
 struct Holder {
-  WorkloadId workload;   // none: the queue as a whole
+  WorkloadId workload;  // none: the queue as a whole
   QueueId queue;
-  std::int64_t amount = 0;  // in the unit of the step's dimension
-  Reason protection = Reason::None;  // None: may be taken back now; else why not
+  std::int64_t amount = 0;             // in the unit of the step's dimension
+  Reason protection = Reason::None;    // None: may be taken back now; else why not
   std::optional<base::Instant> until;  // when it ends by its enforced limit, or protection ends
   bool operator==(const Holder&) const = default;
   static void fields(auto& self, auto&& visit) {
@@ -93,15 +93,15 @@ struct Rejection {
 struct Step {
   Test test = Test::Eligible;
   Outcome outcome = Outcome::Passed;
-  Reason reason = Reason::None;         // None when passed
+  Reason reason = Reason::None;  // None when passed
   std::optional<Dimension> dimension;
-  std::optional<QueueId> queue;         // which queue of the path the numbers are of
+  std::optional<QueueId> queue;  // which queue of the path the numbers are of
   std::int64_t need = 0;
   std::int64_t have = 0;
   std::optional<std::int64_t> limit;
-  std::vector<Holder> holders;          // largest amount first, then id; at most kMaxHolders
-  std::vector<Rejection> rejected;      // by reason
-  std::optional<base::Instant> until;   // when this test may have another outcome by itself
+  std::vector<Holder> holders;         // largest amount first, then id; at most kMaxHolders
+  std::vector<Rejection> rejected;     // by reason
+  std::optional<base::Instant> until;  // when this test may have another outcome by itself
   bool operator==(const Step&) const = default;
   static void fields(auto& self, auto&& visit) {
     visit(1, "test", self.test);

@@ -56,8 +56,8 @@ struct TopologyPath {
 struct Node {
   NodeId id;
   std::string name;
-  std::string backend;  // which backend of this controller speaks for it, "local"
-  PoolId pool;          // a leaf pool
+  std::string backend;     // which backend of this controller speaks for it, "local"
+  PoolId pool;             // a leaf pool
   Quantities allocatable;  // kDevice and kDeviceMemory are derived from `devices`, not set here
   std::vector<Device> devices;
   std::map<std::string, std::string> attributes;

@@ -16,10 +16,10 @@ namespace model {
 
 // A part of one device of a node. `charge` is what quota counts, `milli` what the device gives.
 struct DeviceAssignment {
-  std::int32_t device = 0;    // index in Node::devices
-  base::MilliDevice milli;    // 1000: the whole device
-  base::Bytes memory;         // device memory granted; the device's own for a whole one
-  std::string slice;          // profile name; empty: no hardware partition
+  std::int32_t device = 0;        // index in Node::devices
+  base::MilliDevice milli;        // 1000: the whole device
+  base::Bytes memory;             // device memory granted; the device's own for a whole one
+  std::string slice;              // profile name; empty: no hardware partition
   std::int32_t slice_start = -1;  // on the memory axis
   bool operator==(const DeviceAssignment&) const = default;
   static void fields(auto& self, auto&& visit) {
@@ -44,7 +44,7 @@ struct MemberPlacement {
 };
 
 struct Placement {
-  std::vector<MemberPlacement> members;  // by rank
+  std::vector<MemberPlacement> members;   // by rank
   Isolation isolation = Isolation::Hard;  // the weakest of its devices
   bool operator==(const Placement&) const = default;
   static void fields(auto& self, auto&& visit) {

@@ -17,8 +17,8 @@ namespace model {
 
 // How queues compete for the next start.
 enum class Sharing {
-  Shares,   // by dominant ratio of held to entitlement, from the root down
-  OneLine   // all queues are one line in the workloads' own order; quota limits still hold
+  Shares,  // by dominant ratio of held to entitlement, from the root down
+  OneLine  // all queues are one line in the workloads' own order; quota limits still hold
 };
 inline std::span<const std::string_view> enum_names(Sharing) {
   static constexpr std::array<std::string_view, 2> kNames{"shares", "one_line"};
@@ -28,7 +28,7 @@ inline std::span<const std::string_view> enum_names(Sharing) {
 struct PolicySet {
   std::string name = "default";
   Sharing sharing = Sharing::Shares;
-  std::optional<Order> order;  // instead of the classes' own; nothing: the classes'
+  std::optional<Order> order;       // instead of the classes' own; nothing: the classes'
   bool uses_class_priority = true;  // false: class priority does not order
   bool allows_reclaim = true;
   bool allows_preemption = true;

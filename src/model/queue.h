@@ -1,7 +1,7 @@
 #pragma once
 // A queue: a node of the one tree tenant -> team -> project. Its quota per dimension is the row
-// {guarantee, lend, max, weight}; a missing row means guarantee 0 (of an inner queue: the sum of its
-// children's), lend = guarantee, no max, weight 1.
+// {guarantee, lend, max, weight}; a missing row means guarantee 0 (of an inner queue: the sum of
+// its children's), lend = guarantee, no max, weight 1.
 
 #include <array>
 #include <cstdint>
@@ -49,8 +49,8 @@ inline std::span<const std::string_view> enum_names(Exclusive) {
 
 struct Queue {
   QueueId id;
-  std::string name;  // full path, "search/nlp"; the first segment is the tenant
-  QueueId parent;    // none: directly under the root
+  std::string name;           // full path, "search/nlp"; the first segment is the tenant
+  QueueId parent;             // none: directly under the root
   std::vector<Quota> quotas;  // sorted by dimension
   std::int64_t weight = 1;    // share of surplus, 0..1000000
   std::int64_t priority = 0;  // order in which surplus is handed out, highest first

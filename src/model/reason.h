@@ -14,25 +14,71 @@ namespace model {
 enum class Reason {
   None,
   // Not a candidate at the moment.
-  Held, AwaitingApproval, BackOff, Stopping,
+  Held,
+  AwaitingApproval,
+  BackOff,
+  Stopping,
   // Can never run as asked here.
-  NoSuchPool, NoNodeFits, TooFewNodesFit, AboveQueueMax, UnknownModel, UnknownSlice,
+  NoSuchPool,
+  NoNodeFits,
+  TooFewNodesFit,
+  AboveQueueMax,
+  UnknownModel,
+  UnknownSlice,
   // Quota.
-  QueueMax, GuaranteeOfOther, OutsideGuarantee, LimitReached, BudgetExhausted,
+  QueueMax,
+  GuaranteeOfOther,
+  OutsideGuarantee,
+  LimitReached,
+  BudgetExhausted,
   // Order.
-  BehindHead, BackfillWouldDelay,
+  BehindHead,
+  BackfillWouldDelay,
   // Place: why nodes were rejected, and why together they were not enough.
-  NotEnoughFree, NotEnoughCpu, NotEnoughMemory, NotEnoughOther, DevicesBusy, DeviceFragmented,
-  NodeNotReady, TaintNotTolerated, AttributeMismatch, WrongModel, DeviceUnhealthy,
-  TenantIsolation, TopologyTooSmall, ClaimedByOther, GangIncomplete, OtherPool, IsolationTooWeak,
+  NotEnoughFree,
+  NotEnoughCpu,
+  NotEnoughMemory,
+  NotEnoughOther,
+  DevicesBusy,
+  DeviceFragmented,
+  NodeNotReady,
+  TaintNotTolerated,
+  AttributeMismatch,
+  WrongModel,
+  DeviceUnhealthy,
+  TenantIsolation,
+  TopologyTooSmall,
+  ClaimedByOther,
+  GangIncomplete,
+  OtherPool,
+  IsolationTooWeak,
   // Taking back.
-  WaitingForVictims, MinRuntime, NotReclaimable, NotPreemptible, NotBorrowing, EvictionLimit,
-  ClaimBackoff, NotEnoughVictims,
+  WaitingForVictims,
+  MinRuntime,
+  NotReclaimable,
+  NotPreemptible,
+  NotBorrowing,
+  EvictionLimit,
+  ClaimBackoff,
+  NotEnoughVictims,
   // Why an attempt was evicted, or a claim ended.
-  Reclaim, Preempt, Rotate, TimeLimit, Cancelled, NodeLost, IdleStop, ClaimExpired, ClaimTaken,
-  OwnerStarted, OwnerGone, Drained,
+  Reclaim,
+  Preempt,
+  Rotate,
+  TimeLimit,
+  Cancelled,
+  NodeLost,
+  IdleStop,
+  ClaimExpired,
+  ClaimTaken,
+  OwnerStarted,
+  OwnerGone,
+  Drained,
   // Why a command was refused.
-  DuplicateName, UnknownQueue, UnknownClass, InvalidState
+  DuplicateName,
+  UnknownQueue,
+  UnknownClass,
+  InvalidState
 };
 
 struct ReasonText {
@@ -40,7 +86,7 @@ struct ReasonText {
   std::string_view name;     // the enumerator
   std::string_view english;  // one sentence: what it means
   std::string_view chinese;
-  std::string_view remedy;   // what a person can do, English
+  std::string_view remedy;  // what a person can do, English
 };
 
 // Every reason in the order of the enumeration.

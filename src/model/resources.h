@@ -18,7 +18,9 @@
 
 namespace model {
 
-struct ResourceId : base::StrongId<ResourceId, std::uint16_t> { using StrongId::StrongId; };
+struct ResourceId : base::StrongId<ResourceId, std::uint16_t> {
+  using StrongId::StrongId;
+};
 
 inline constexpr ResourceId kCpu{1};           // milli-cores
 inline constexpr ResourceId kMemory{2};        // bytes
@@ -42,7 +44,8 @@ class Quantities {
  public:
   Quantities() = default;
   Quantities(std::initializer_list<ResourceAmount> amounts) {
-    for (const auto& a : amounts) add(a.resource, a.amount);
+    for (const auto& a : amounts)
+      add(a.resource, a.amount);
   }
 
   std::int64_t of(ResourceId resource) const {
@@ -53,7 +56,8 @@ class Quantities {
   void set(ResourceId resource, std::int64_t amount);
   void add(ResourceId resource, std::int64_t amount) { set(resource, of(resource) + amount); }
   void add(const Quantities& other, std::int64_t times = 1) {
-    for (const auto& a : other.amounts_) add(a.resource, a.amount * times);
+    for (const auto& a : other.amounts_)
+      add(a.resource, a.amount * times);
   }
   bool empty() const { return amounts_.empty(); }
   // Sorted by resource, no zero entries.
@@ -111,7 +115,8 @@ class Usage {
   std::int64_t of(Dimension dimension) const;
   void add(Dimension dimension, std::int64_t amount);
   void add(const Usage& other, std::int64_t times = 1) {
-    for (const auto& a : other.amounts_) add(a.dimension, a.amount * times);
+    for (const auto& a : other.amounts_)
+      add(a.dimension, a.amount * times);
   }
   bool empty() const { return amounts_.empty(); }
   const std::vector<DimensionAmount>& amounts() const { return amounts_; }

@@ -33,8 +33,16 @@
 namespace model {
 
 enum class Phase {
-  AwaitingApproval, Queued, Starting, Running, Stopping, Suspended, Lost,
-  Completed, Failed, Cancelled
+  AwaitingApproval,
+  Queued,
+  Starting,
+  Running,
+  Stopping,
+  Suspended,
+  Lost,
+  Completed,
+  Failed,
+  Cancelled
 };
 inline std::span<const std::string_view> enum_names(Phase) {
   static constexpr std::array<std::string_view, 10> kNames{
@@ -49,10 +57,10 @@ struct WorkloadRecord {
   Phase phase = Phase::Queued;
   bool is_held = false;
   bool is_cancel_requested = false;
-  std::vector<Attempt> attempts;  // by ordinal; only the last can be other than Ended
-  base::Instant eligible_at;      // not tried before (back-off)
-  base::Instant queued_since;     // of the present wait
-  std::int32_t failures = 0;      // attempts that count against the retries
+  std::vector<Attempt> attempts;         // by ordinal; only the last can be other than Ended
+  base::Instant eligible_at;             // not tried before (back-off)
+  base::Instant queued_since;            // of the present wait
+  std::int32_t failures = 0;             // attempts that count against the retries
   std::vector<base::Instant> evictions;  // those that count for the limit a day, newest last
   std::vector<WorkloadId> evicted_by;    // never twice by the same attempt of a preemptor
   Reason wait_reason = Reason::None;     // of the last Wait or Refuse of the present wait
@@ -77,6 +85,8 @@ struct Occupant {
   std::int32_t rank = 0;
   base::MilliDevice milli;
   base::Bytes memory;
+  std::int32_t slice_start = -1;  // on the memory axis; -1: not a hardware slice
+  std::int32_t slice_length = 0;
   bool operator==(const Occupant&) const = default;
 };
 
@@ -91,11 +101,11 @@ struct DeviceUse {
 
 struct NodeRecord {
   Node node;
-  Quantities used;     // by members, kDevice included
-  Quantities secured;  // set aside for claims
-  std::vector<DeviceUse> devices;       // parallel to node.devices
-  std::vector<AttemptId> attempts;      // with a member here; sorted, no doubles
-  std::vector<ClaimId> claims;          // with a member here; sorted, no doubles
+  Quantities used;                  // by members, kDevice included
+  Quantities secured;               // set aside for claims
+  std::vector<DeviceUse> devices;   // parallel to node.devices
+  std::vector<AttemptId> attempts;  // with a member here; sorted, no doubles
+  std::vector<ClaimId> claims;      // with a member here; sorted, no doubles
   bool operator==(const NodeRecord&) const = default;
 };
 
@@ -104,6 +114,9 @@ struct PoolRecord {
   std::vector<PoolId> path;      // itself, parent, …, root
   std::vector<PoolId> children;  // by id
   std::vector<NodeId> nodes;     // of a leaf, by id
+  // Nodes of a leaf that are equal in everything that decides whether something could ever run
+  // there (policy/node_shape.h), by id: what is tested once per shape instead of once per node.
+  std::map<std::string, std::vector<NodeId>> shapes;
   bool operator==(const PoolRecord&) const = default;
 };
 
@@ -111,7 +124,7 @@ struct QueueRecord {
   Queue queue;
   std::vector<QueueId> path;      // itself, parent, …, the tenant
   std::vector<QueueId> children;  // by id
-  Usage held;     // starting + running + stopping + charging claims, own and below
+  Usage held;                     // starting + running + stopping + charging claims, own and below
   Usage claimed;  // of claims whose victims still charge their own queues; counts for admission
   Usage pending;  // asks of pending workloads, own and below
   bool operator==(const QueueRecord&) const = default;
@@ -138,9 +151,9 @@ struct State {
   std::map<std::string, WorkloadId, std::less<>> workload_by_request_key;
 
   // By pool (leaf and every ancestor) and resource. Capacity C = held + free + secured.
-  Usage held;     // of all queues together
+  Usage held;     // charges of all live attempts; claims are in `secured`
   Usage free;     // on ready nodes and devices that take new work: neither used nor secured
-  Usage secured;  // set aside on nodes for claims that do not charge their owner yet
+  Usage secured;  // set aside for claims on those same nodes and devices
   std::set<std::pair<base::Instant, WorkloadId>> finished;  // in the order of finishing
 
   Sequence last_sequence;

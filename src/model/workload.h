@@ -64,11 +64,11 @@ struct DeviceRequest {
 // A gang: at any node of the tree, all or nothing of at least `min_members`.
 struct TaskGroup {
   std::string name;
-  std::int32_t parent = -1;       // index in Workload::groups, smaller than the own; -1: the root
-  std::int32_t members = 1;       // wanted; 0 for an inner node
-  std::int32_t min_members = 1;   // for an inner node: how many of its children
-  std::int32_t step = 1;          // elastic growth goes in such steps above min_members
-  Quantities per_member;          // cpu, memory, scratch, custom; no devices here
+  std::int32_t parent = -1;      // index in Workload::groups, smaller than the own; -1: the root
+  std::int32_t members = 1;      // wanted; 0 for an inner node
+  std::int32_t min_members = 1;  // for an inner node: how many of its children
+  std::int32_t step = 1;         // elastic growth goes in such steps above min_members
+  Quantities per_member;         // cpu, memory, scratch, custom; no devices here
   std::vector<DeviceRequest> device_options;  // in order of preference; empty: no device
   friend auto operator<=>(const TaskGroup&, const TaskGroup&) = default;
   static void fields(auto& self, auto&& visit) {
@@ -93,8 +93,8 @@ struct Toleration {
 };
 
 struct TopologyRequest {
-  std::string required;   // level name: all members in one domain of it; empty: none
-  std::string preferred;  // level name; empty: none
+  std::string required;           // level name: all members in one domain of it; empty: none
+  std::string preferred;          // level name; empty: none
   std::int32_t segment_size = 0;  // members that must share a domain of segment_level; 0: none
   std::string segment_level;
   friend auto operator<=>(const TopologyRequest&, const TopologyRequest&) = default;
@@ -130,13 +130,26 @@ inline std::span<const std::string_view> enum_names(RetryAction) {
 
 // How an attempt ended.
 enum class EndClass {
-  Ok, UserError, ExecError, Signal, OutOfMemory, Timeout, Preempted, Reclaimed, Rotated,
-  IdleStopped, Cancelled, NodeLost, DeviceFault, Infrastructure
+  Ok,
+  UserError,
+  ExecError,
+  Signal,
+  OutOfMemory,
+  Timeout,
+  Preempted,
+  Reclaimed,
+  Rotated,
+  IdleStopped,
+  Cancelled,
+  NodeLost,
+  DeviceFault,
+  Infrastructure
 };
 inline std::span<const std::string_view> enum_names(EndClass) {
   static constexpr std::array<std::string_view, 14> kNames{
-      "ok", "user_error", "exec_error", "signal", "oom", "timeout", "preempted", "reclaimed",
-      "rotated", "idle_stopped", "cancelled", "node_lost", "device_fault", "infrastructure"};
+      "ok",        "user_error", "exec_error",   "signal",        "oom",
+      "timeout",   "preempted",  "reclaimed",    "rotated",       "idle_stopped",
+      "cancelled", "node_lost",  "device_fault", "infrastructure"};
   return kNames;
 }
 
@@ -178,9 +191,9 @@ struct Command {
 };
 
 struct Checkpoint {
-  base::Duration every;   // zero: none known
-  std::string signal;     // sent before the stop signal, "SIGUSR1"; empty: none
-  base::Duration grace;   // from that signal to the stop signal
+  base::Duration every;  // zero: none known
+  std::string signal;    // sent before the stop signal, "SIGUSR1"; empty: none
+  base::Duration grace;  // from that signal to the stop signal
   bool operator==(const Checkpoint&) const = default;
   static void fields(auto& self, auto&& visit) {
     visit(1, "every", self.every);
@@ -199,7 +212,7 @@ struct Workload {
   base::Instant submitted;
   std::vector<TaskGroup> groups;  // at least one with members
   Constraints constraints;
-  std::int64_t priority_boost = 0;  // inside the class, -100..100
+  std::int64_t priority_boost = 0;           // inside the class, -100..100
   std::optional<base::Duration> time_limit;  // enforced
   std::optional<base::Duration> estimate;    // believed, not enforced
   std::optional<base::Instant> deadline;

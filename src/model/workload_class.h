@@ -54,8 +54,8 @@ struct WorkloadClass {
   Order order = Order::Priority;
   Strategy strategy = Strategy::Pack;
   std::int32_t evictions_per_day = 5;
-  std::int32_t retries = 0;               // failed attempts that are tried again
-  std::vector<std::string> may_preempt;   // classes of other queues; empty: own queue only
+  std::int32_t retries = 0;              // failed attempts that are tried again
+  std::vector<std::string> may_preempt;  // classes of other queues; empty: own queue only
   std::int64_t charge_factor_milli = 1000;
   bool operator==(const WorkloadClass&) const = default;
   static void fields(auto& self, auto&& visit) {

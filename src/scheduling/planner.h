@@ -6,7 +6,8 @@
 // State, give byte-equal plans. plan() searches on an overlay of its own that is rolled back before
 // it returns; State is never touched. Same State, policies and cycle -> same bytes, anywhere.
 //
-//   const Plan plan = planner.plan(state.policy, {.now = t, .seed = Seed{7}, .question = RunNow{}});
+//   const Plan plan = planner.plan(state.policy, {.now = t, .seed = Seed{7}, .question =
+//   RunNow{}});
 //
 // Thread contract: used by the thread that owns the State, which must outlive the planner.
 
@@ -26,9 +27,13 @@
 
 namespace scheduling {
 
-struct RunNow {};                                // the cycle
-struct Why { model::WorkloadId workload; };      // the chain of tests for one workload, now
-struct Fits { model::Workload workload; };       // the same for one that was not submitted
+struct RunNow {};  // the cycle
+struct Why {
+  model::WorkloadId workload;
+};  // the chain of tests for one workload, now
+struct Fits {
+  model::Workload workload;
+};  // the same for one that was not submitted
 using Question = std::variant<RunNow, Why, Fits>;
 
 // Logical steps: one step is one workload tried in one pool. Never milliseconds, because a plan
