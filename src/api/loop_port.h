@@ -1,0 +1,42 @@
+#pragma once
+// The way from the HTTP side to the loop, which alone owns the Controller: messages, never shared
+// state. The daemon implements it over its mailbox; tests implement it over a Controller of their
+// own.
+//
+// Thread contract: every method may be called from any thread; what is handed in runs on the loop's
+// thread, one at a time, and must not block.
+
+#include <functional>
+#include <vector>
+
+#include "base/instant.h"
+#include "base/result.h"
+#include "controller/command.h"
+#include "controller/controller.h"
+#include "controller/store.h"
+#include "model/event.h"
+
+namespace api {
+
+class LoopPort {
+ public:
+  using Reader = std::function<void(const controller::Controller&, base::Instant now)>;
+  using Listener = std::function<void(const std::vector<model::Event>&)>;
+
+  virtual ~LoopPort() = default;
+
+  // The answer comes after the commit. False: the loop stops or its inbox is full, and `answer` is
+  // not called.
+  [[nodiscard]] virtual bool command(controller::Command command, controller::Answer answer) = 0;
+  // Runs between two turns. False as above.
+  [[nodiscard]] virtual bool read(Reader reader) = 0;
+  // Called after every commit with what was committed, in order, for as long as the loop runs.
+  // Called once, before the first request; events that were committed before are in the store.
+  virtual void subscribe(Listener listener) = 0;
+  // Only to read the journal; Store::read may be called from any thread.
+  virtual controller::Store& store() = 0;
+  // An error while the loop has not recovered yet, cannot commit, or stops.
+  virtual base::Result<base::Done> readiness() = 0;
+};
+
+}  // namespace api
