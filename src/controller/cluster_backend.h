@@ -33,7 +33,7 @@ struct StartEffect {
   model::AttemptId attempt;
   model::Epoch epoch;
   model::Workload workload;
-  std::string queue;       // full name, for the members' environment
+  std::string queue;  // full name, for the members' environment
   model::Placement placement;
   std::vector<std::string> node_names;  // parallel to placement.members
 };
@@ -41,8 +41,8 @@ struct StartEffect {
 struct StopEffect {
   model::AttemptId attempt;
   model::Epoch epoch;
-  base::Duration grace;  // from the stop signal to the kill
-  std::string checkpoint_signal;   // sent first; empty: none
+  base::Duration grace;           // from the stop signal to the kill
+  std::string checkpoint_signal;  // sent first; empty: none
   base::Duration checkpoint_grace;
   model::EndClass end_class = model::EndClass::Cancelled;  // how a member ended by this is reported
 };
@@ -76,15 +76,15 @@ using Observation =
 // One attempt that exists in the backend.
 struct AttemptReport {
   model::AttemptId attempt;
-  bool is_running = false;                // every member was started
-  std::vector<model::MemberEnd> ended;    // members that ended so far
+  bool is_running = false;              // every member was started
+  std::vector<model::MemberEnd> ended;  // members that ended so far
 };
 
 struct LogRequest {
   model::AttemptId attempt;
   std::int32_t rank = 0;
   bool is_error_stream = false;
-  std::int64_t offset = 0;   // bytes from the start; negative: that many before the end
+  std::int64_t offset = 0;  // bytes from the start; negative: that many before the end
   std::int64_t limit = 65536;
 };
 struct LogChunk {

@@ -20,9 +20,15 @@ struct Apply {  // define or submit what one document says
   std::string request_key;  // Idempotency-Key; the same key gives the same workload again
   bool is_dry_run = false;
 };
-struct Cancel { model::WorkloadId workload; };
-struct Hold { model::WorkloadId workload; };
-struct Release { model::WorkloadId workload; };
+struct Cancel {
+  model::WorkloadId workload;
+};
+struct Hold {
+  model::WorkloadId workload;
+};
+struct Release {
+  model::WorkloadId workload;
+};
 struct SetNodeCondition {  // cordon, uncordon, drain
   std::string node;
   model::NodeCondition condition = model::NodeCondition::Ready;
@@ -38,10 +44,10 @@ enum class Action { Created, Configured, Unchanged, Accepted };
 
 struct Reply {
   Action action = Action::Accepted;
-  std::string kind;             // "TrainingJob", "Queue", …
-  std::string name;             // of the thing
-  model::WorkloadId workload;   // of a submitted or addressed workload
-  model::Sequence sequence;     // of its last event; 0 for a dry run
+  std::string kind;                         // "TrainingJob", "Queue", …
+  std::string name;                         // of the thing
+  model::WorkloadId workload;               // of a submitted or addressed workload
+  model::Sequence sequence;                 // of its last event; 0 for a dry run
   std::optional<model::Explanation> would;  // dry run of a workload: what would be decided
 };
 

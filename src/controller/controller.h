@@ -32,7 +32,7 @@
 namespace controller {
 
 struct ControllerOptions {
-  std::string version;                      // recorded in ControllerStarted
+  std::string version;  // recorded in ControllerStarted
   base::Seed seed{1};
   std::int64_t checkpoint_every_events = 100'000;
   scheduling::Budget budget;

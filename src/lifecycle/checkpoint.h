@@ -1,6 +1,6 @@
 #pragma once
-// State as bytes and back: what a restart begins from. encode_checkpoint(decode_checkpoint(b)) == b,
-// and the decoded State equals the encoded one.
+// State as bytes and back: what a restart begins from. encode_checkpoint(decode_checkpoint(b)) ==
+// b, and the decoded State equals the encoded one.
 
 #include <string>
 #include <string_view>

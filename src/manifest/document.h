@@ -21,8 +21,8 @@ namespace manifest {
 // `workload` has no id, queue, class or pool ids yet.
 struct WorkloadDocument {
   model::Workload workload;
-  std::string queue;           // empty: the only queue, or "default"
-  std::string class_name;      // empty: the default of the kind
+  std::string queue;               // empty: the only queue, or "default"
+  std::string class_name;          // empty: the default of the kind
   std::vector<std::string> pools;  // in order of preference; empty: every pool
   // Custom resources by name and group index, since ids need State.
   struct Custom {
