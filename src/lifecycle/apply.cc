@@ -313,12 +313,13 @@ void decide(State& state, const model::Start& start) {
   internal::occupy(state, record->workload, attempt);
 }
 
-void remember_eviction(State& state, WorkloadRecord& victim, WorkloadId owner) {
+void remember_eviction(State& state, WorkloadRecord& victim, const WorkloadRecord& owner) {
   const base::Instant day_ago = state.now - base::days(1);
   std::erase_if(victim.evictions, [&](base::Instant t) { return t <= day_ago; });
   victim.evictions.push_back(state.now);
-  if (std::ranges::find(victim.evicted_by, owner) == victim.evicted_by.end())
-    victim.evicted_by.push_back(owner);
+  const AttemptId taker{owner.workload.id, static_cast<std::uint32_t>(owner.attempts.size() + 1)};
+  if (std::ranges::find(victim.evicted_by, taker) == victim.evicted_by.end())
+    victim.evicted_by.push_back(taker);
 }
 
 void decide(State& state, const model::Evict& evict) {
@@ -335,7 +336,8 @@ void decide(State& state, const model::Evict& evict) {
     if (attempt == nullptr) continue;
     WorkloadRecord& victim = state.workloads.at(id.workload);
     mark_stopping(state, victim, evict.cause, evict.owner);
-    if (evict.owner) remember_eviction(state, victim, evict.owner);
+    if (const WorkloadRecord* owner = state.workloads.find(evict.owner))
+      remember_eviction(state, victim, *owner);
     claim.victims.push_back(id);
   }
   WorkloadRecord* owner = state.workloads.find(evict.owner);

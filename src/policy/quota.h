@@ -1,0 +1,44 @@
+#pragma once
+// Quota rows with their defaults filled in, for every queue and governed dimension. Built from the
+// queues of a State; rebuilt when a queue changes, which is rare. Immutable after construction.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "model/ids.h"
+#include "model/resources.h"
+#include "model/state.h"
+
+namespace policy {
+
+struct QuotaTerms {
+  std::int64_t guarantee = 0;
+  std::int64_t lend = 0;
+  std::optional<std::int64_t> max;  // nothing: unlimited
+};
+
+class QuotaTable {
+ public:
+  QuotaTable() = default;
+  explicit QuotaTable(const model::State& state);
+
+  // Zero guarantee, no max for a queue without a row.
+  QuotaTerms of(model::QueueId queue, model::Dimension dimension) const;
+  // Dimensions for which at least one queue has a row; sorted. Elsewhere only the nodes limit.
+  const std::vector<model::Dimension>& governed() const { return governed_; }
+  bool is_governed(model::Dimension dimension) const;
+  // Of all leaf queues together: what of their guarantees is not lent, in one dimension, beyond
+  // what they hold; `own` is left out.
+  std::int64_t kept_for_others(const model::State& state, model::QueueId own,
+                               model::Dimension dimension) const;
+
+ private:
+  std::vector<model::Dimension> governed_;
+  std::map<std::pair<model::QueueId, model::Dimension>, QuotaTerms> terms_;
+  std::vector<std::pair<model::Dimension, model::QueueId>> keepers_;  // leaves with G > L, sorted
+};
+
+}  // namespace policy
