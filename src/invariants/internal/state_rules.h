@@ -1,0 +1,33 @@
+#pragma once
+// The rules of invariants/state_check.h by subject. Each function appends what it finds wrong.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "invariants/violation.h"
+#include "model/state.h"
+
+namespace invariants::internal {
+
+// Collects violations under one invariant's name.
+class Findings {
+ public:
+  explicit Findings(std::vector<Violation>& out) : out_(out) {}
+  template <class... Args>
+  void add(std::string invariant, fmt::format_string<Args...> text, Args&&... args) {
+    out_.push_back({std::move(invariant), fmt::format(text, std::forward<Args>(args)...)});
+  }
+
+ private:
+  std::vector<Violation>& out_;
+};
+
+void check_allocations(const model::State& state, Findings& findings);  // 1 to 6, 13, 15
+void check_phases(const model::State& state, Findings& findings);       // 3, 20
+void check_counters(const model::State& state, Findings& findings);     // 10
+void check_indexes(const model::State& state, Findings& findings);      // 10
+
+}  // namespace invariants::internal
