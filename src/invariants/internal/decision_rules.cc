@@ -1,0 +1,302 @@
+#include "invariants/internal/decision_rules.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "invariants/internal/quota.h"
+#include "invariants/internal/recount.h"
+
+namespace invariants::internal {
+
+using model::Attempt;
+using model::Dimension;
+using model::MemberPlacement;
+using model::NodeRecord;
+using model::QueueId;
+using model::State;
+using model::Usage;
+using model::WorkloadRecord;
+
+namespace {
+
+const model::WorkloadClass& class_of(const State& state, const WorkloadRecord& record) {
+  return state.classes.at(record.workload.workload_class);
+}
+
+bool tolerates(const model::Constraints& constraints, const model::Taint& taint) {
+  return std::any_of(constraints.tolerations.begin(), constraints.tolerations.end(),
+                     [&](const model::Toleration& toleration) {
+                       return (toleration.key.empty() || toleration.key == taint.key) &&
+                              (toleration.value.empty() || toleration.value == taint.value);
+                     });
+}
+
+}  // namespace
+
+void check_start_time(const WorkloadRecord& record, const model::Start& start, base::Instant at,
+                      Findings& findings) {
+  const std::string who = model::to_text(start.attempt);
+  if (record.phase != model::Phase::Queued)
+    findings.add("8 started twice", "{} while the workload is {}", who,
+                 base::name_of(record.phase));
+  if (record.is_held) findings.add("4 started although held", "{}", who);
+  if (at < record.eligible_at) findings.add("4 started during back-off", "{}", who);
+  if (start.attempt.ordinal != record.attempts.size() + 1)
+    findings.add("8 attempt id reused", "{} after {} attempts", who, record.attempts.size());
+}
+
+void check_start_place(const State& state, const WorkloadRecord& record,
+                       const model::Placement& placement, Findings& findings) {
+  const auto id = record.workload.id.value;
+  const model::Constraints& constraints = record.workload.constraints;
+  const std::vector<model::PoolId> pools = accepted_leaves(state, constraints);
+  for (const MemberPlacement& member : placement.members) {
+    const NodeRecord* found = state.nodes.find(member.node);
+    if (found == nullptr) {
+      findings.add("4 started on an unknown node", "workload {}", id);
+      continue;
+    }
+    const model::Node& node = found->node;
+    if (node.condition != model::NodeCondition::Ready)
+      findings.add("4 started on a node that is not ready", "workload {} on {}, {}", id, node.name,
+                   base::name_of(node.condition));
+    if (std::find(pools.begin(), pools.end(), node.pool) == pools.end())
+      findings.add("6 started in another pool", "workload {} on {}", id, node.name);
+    for (const auto& [key, value] : constraints.attributes) {
+      const auto has = node.attributes.find(key);
+      if (has == node.attributes.end() || has->second != value)
+        findings.add("6 attribute missing", "workload {} on {}: {}", id, node.name, key);
+    }
+    for (const model::Taint& taint : node.taints)
+      if (!tolerates(constraints, taint))
+        findings.add("4 started against a taint", "workload {} on {}: {}", id, node.name,
+                     taint.key);
+    for (const auto& part : member.devices)
+      if (!takes_new_work(node.devices.at(static_cast<std::size_t>(part.device)).health))
+        findings.add("7 started on a sick device", "workload {} on {} device {}", id, node.name,
+                     part.device);
+  }
+}
+
+void check_start_claim(const State& state, const WorkloadRecord& record, const model::Start& start,
+                       Findings& findings) {
+  const std::string who = model::to_text(start.attempt);
+  if (start.claim) {
+    const auto claim = state.claims.find(start.claim);
+    if (claim == state.claims.end() || claim->second.owner != record.workload.id)
+      findings.add("13 started on another's claim", "{}", who);
+    else if (!claim->second.victims.empty())
+      findings.add("13 started before the victims left", "{}", who);
+    else if (!(claim->second.placement == start.placement))
+      findings.add("13 started beside its claim", "{}", who);
+    return;
+  }
+  std::map<std::pair<model::NodeId, std::int32_t>, std::int64_t> milli;
+  for (const MemberPlacement& member : start.placement.members)
+    for (const auto& part : member.devices)
+      milli[{member.node, part.device}] += part.milli.value;
+  for (const auto& [key, wanted] : milli) {
+    const model::DeviceUse& use =
+        state.nodes.at(key.first).devices.at(static_cast<std::size_t>(key.second));
+    if (use.milli.value + use.secured_milli.value + wanted > 1000)
+      findings.add("13 claimed capacity given away", "{} takes {} milli of node {} device {}", who,
+                   wanted, key.first.value, key.second);
+  }
+}
+
+void check_start_quota(const State& state, const WorkloadRecord& record, const model::Start& start,
+                       Findings& findings) {
+  // A used-up claim was admitted when it was made, and is part of `held` already.
+  if (start.claim) return;
+  const QueueId own = record.workload.queue;
+  const Usage charge = charge_of(state, record.workload, start.placement);
+  const bool is_floor = class_of(state, record).reclaimable == model::Reclaimable::Never;
+  for (const auto& [d, amount] : charge.amounts()) {
+    if (!is_governed(state, d)) continue;
+    for (const QueueId queue : state.queues.at(own).path)
+      if (is_floor && admitted(state, queue, d) + amount > guarantee_of(state, queue, d))
+        findings.add("9 unreclaimable work on borrowed capacity", "{} in queue {}",
+                     model::to_text(start.attempt), state.queues.at(queue).queue.name);
+    const bool is_beyond = admitted(state, own, d) + amount > guarantee_of(state, own, d);
+    if (is_beyond && state.free.of(d) - amount < kept_for_others(state, own, d))
+      findings.add("9 unlent guarantee given away", "{} takes {} of {} free, {} are kept",
+                   model::to_text(start.attempt), amount, state.free.of(d),
+                   kept_for_others(state, own, d));
+  }
+}
+
+void check_ceilings(const State& state, const WorkloadRecord& record, const Attempt& attempt,
+                    Findings& findings) {
+  for (const auto& [d, amount] : attempt.charge.amounts())
+    for (const QueueId queue : state.queues.at(record.workload.queue).path)
+      if (const auto max = max_of(state, queue, d); max && admitted(state, queue, d) > *max)
+        findings.add("9 above the ceiling", "queue {}: {} of {} after the start of {}",
+                     state.queues.at(queue).queue.name, admitted(state, queue, d), *max,
+                     model::to_text(attempt.id));
+}
+
+namespace {
+
+// What the queue holds without attempts that are on their way out.
+std::int64_t staying(const State& state, QueueId queue, Dimension d) {
+  std::int64_t held = state.queues.at(queue).held.of(d);
+  each_live(state, [&](const WorkloadRecord& record, const Attempt& attempt) {
+    const auto& path = state.queues.at(record.workload.queue).path;
+    if (attempt.phase == model::AttemptPhase::Stopping &&
+        std::find(path.begin(), path.end(), queue) != path.end())
+      held -= attempt.charge.of(d);
+  });
+  return held;
+}
+
+std::int64_t guaranteed_in_all(const State& state, Dimension d) {
+  std::int64_t sum = 0;
+  state.queues.each([&](QueueId id, const model::QueueRecord& record) {
+    if (record.queue.parent.is_none()) sum += guarantee_of(state, id, d);
+  });
+  return sum;
+}
+
+// An entitlement is at least min(guarantee, demand) wherever the guarantees can be honoured, so a
+// victim's queues must hold more than their guarantee in a dimension that the victim uses.
+void check_borrowing(const State& state, const WorkloadRecord& owner, const WorkloadRecord& victim,
+                     Findings& findings) {
+  const Attempt& attempt = *victim.live_attempt();
+  for (const QueueId queue : below_common(state, victim.workload.queue, owner.workload.queue)) {
+    bool is_above = false;
+    for (const auto& [d, amount] : attempt.charge.amounts()) {
+      const std::int64_t capacity = state.held.of(d) + state.free.of(d) + state.secured.of(d);
+      is_above = is_above || staying(state, queue, d) > guarantee_of(state, queue, d) ||
+                 guaranteed_in_all(state, d) > capacity;
+    }
+    if (!is_above)
+      findings.add("11 guarantee cut", "{} for {}: queue {} holds no more than its guarantee",
+                   model::to_text(attempt.id), owner.workload.id.value,
+                   state.queues.at(queue).queue.name);
+  }
+}
+
+// Reclaim up to the guarantee of the owner's queue is not bound by the limits of eviction.
+bool is_up_to_guarantee(const State& state, const WorkloadRecord& owner,
+                        const model::Placement& placement) {
+  const Usage charge = charge_of(state, owner.workload, placement);
+  for (const auto& [d, amount] : charge.amounts())
+    if (is_governed(state, d) && admitted(state, owner.workload.queue, d) + amount >
+                                     guarantee_of(state, owner.workload.queue, d))
+      return false;
+  return true;
+}
+
+}  // namespace
+
+void check_rights(const State& state, const WorkloadRecord& owner, const WorkloadRecord& victim,
+                  const model::Evict& evict, base::Instant at, Findings& findings) {
+  const model::WorkloadClass& rules = class_of(state, victim);
+  const model::WorkloadClass& taker = class_of(state, owner);
+  const Attempt& attempt = *victim.live_attempt();
+  const std::string who = model::to_text(attempt.id);
+  const bool is_same_queue = owner.workload.queue == victim.workload.queue;
+  if (at < attempt.decided + rules.min_runtime)
+    findings.add("11 evicted inside its min run time", "{} after {} ms", who,
+                 (at - attempt.decided).millis);
+  if (evict.cause == model::Reason::Preempt) {
+    if (!state.policy.allows_preemption || rules.preemptible == model::Preemptible::Never ||
+        taker.priority <= rules.priority)
+      findings.add("11 preempted against its rights", "{} by {}", who, owner.workload.id.value);
+    const bool is_listed = std::find(taker.may_preempt.begin(), taker.may_preempt.end(),
+                                     rules.name) != taker.may_preempt.end();
+    if (!is_same_queue && !is_listed)
+      findings.add("11 preempted across queues", "{} by {}", who, owner.workload.id.value);
+  } else if (evict.cause == model::Reason::Reclaim) {
+    if (!state.policy.allows_reclaim || rules.reclaimable == model::Reclaimable::Never)
+      findings.add("11 reclaimed against its rights", "{} by {}", who, owner.workload.id.value);
+    if (is_same_queue) findings.add("11 reclaimed inside its own queue", "{}", who);
+    check_borrowing(state, owner, victim, findings);
+  } else {
+    findings.add("11 evicted for no allowed cause", "{}: {}", who, base::name_of(evict.cause));
+  }
+  const auto recent = std::count_if(victim.evictions.begin(), victim.evictions.end(),
+                                    [&](base::Instant t) { return t > at - base::days(1); });
+  const bool is_bound =
+      evict.cause == model::Reason::Preempt || !is_up_to_guarantee(state, owner, evict.placement);
+  if (is_bound && recent >= rules.evictions_per_day)
+    findings.add("13 evicted too often", "{}: {} times within a day, {} are allowed", who, recent,
+                 rules.evictions_per_day);
+}
+
+namespace {
+
+// Sums by node and device, and by node and resource, of what stays and of what is claimed.
+struct Load {
+  std::map<std::pair<model::NodeId, std::int32_t>, std::int64_t> milli, bytes;
+  std::map<std::pair<model::NodeId, model::ResourceId>, std::int64_t> amounts;
+
+  void add(const model::Workload& workload, const model::Placement& placement) {
+    for (const MemberPlacement& member : placement.members) {
+      for (const auto& part : member.devices) {
+        milli[{member.node, part.device}] += part.milli.value;
+        bytes[{member.node, part.device}] += part.memory.value;
+      }
+      const auto& group = workload.groups.at(static_cast<std::size_t>(member.group));
+      for (const auto& need : group.per_member.amounts())
+        amounts[{member.node, need.resource}] += need.amount;
+    }
+  }
+
+  // Somewhere at the given places there is more than fits.
+  bool is_too_much_at(const State& state, const model::Placement& places) const {
+    for (const MemberPlacement& member : places.members) {
+      const model::Node& node = state.nodes.at(member.node).node;
+      for (const auto& part : member.devices) {
+        const auto& device = node.devices.at(static_cast<std::size_t>(part.device));
+        if (milli.at({member.node, part.device}) > 1000 ||
+            bytes.at({member.node, part.device}) > device.memory.value)
+          return true;
+      }
+      for (const auto& [key, sum] : amounts)
+        if (key.first == member.node && sum > node.allocatable.of(key.second)) return true;
+    }
+    return false;
+  }
+};
+
+bool has_slices(const model::Placement& placement) {
+  for (const MemberPlacement& member : placement.members)
+    for (const auto& part : member.devices)
+      if (!part.slice.empty()) return true;
+  return false;
+}
+
+}  // namespace
+
+void check_victims_are_needed(const State& state, const WorkloadRecord& owner,
+                              const model::Evict& evict, Findings& findings) {
+  std::set<model::AttemptId> leaving(evict.victims.begin(), evict.victims.end());
+  for (const auto& [id, claim] : state.claims)
+    leaving.insert(claim.victims.begin(), claim.victims.end());
+  Load load;
+  load.add(owner.workload, evict.placement);
+  for (const auto& [id, claim] : state.claims)
+    load.add(state.workloads.at(claim.owner).workload, claim.placement);
+  each_live(state, [&](const WorkloadRecord& record, const Attempt& attempt) {
+    if (!leaving.contains(attempt.id)) load.add(record.workload, attempt.placement);
+  });
+  if (load.is_too_much_at(state, evict.placement))
+    findings.add("12 victims are not enough", "for {}", owner.workload.id.value);
+  for (const model::AttemptId victim : evict.victims) {
+    const WorkloadRecord& record = state.workloads.at(victim.workload);
+    const Attempt& attempt = *record.live_attempt();
+    // Two slices, or two tenants, may be in each other's way although the sums fit.
+    const bool is_apart = state.queues.at(record.workload.queue).tenant() !=
+                          state.queues.at(owner.workload.queue).tenant();
+    if (is_apart || (has_slices(attempt.placement) && has_slices(evict.placement))) continue;
+    Load without = load;
+    without.add(record.workload, attempt.placement);
+    if (!without.is_too_much_at(state, evict.placement))
+      findings.add("12 evicted in vain", "{} for {}", model::to_text(victim),
+                   owner.workload.id.value);
+  }
+}
+
+}  // namespace invariants::internal

@@ -1,0 +1,36 @@
+#pragma once
+// The rules for single decisions against the State that they were made in. Each function appends
+// what it finds wrong.
+
+#include "base/instant.h"
+#include "invariants/internal/state_rules.h"
+#include "model/decision.h"
+#include "model/state.h"
+
+namespace invariants::internal {
+
+// Queued, not held, not backing off, the next ordinal.
+void check_start_time(const model::WorkloadRecord& record, const model::Start& start,
+                      base::Instant at, Findings& findings);
+// Ready nodes of accepted pools with the attributes, tolerated taints and healthy devices.
+void check_start_place(const model::State& state, const model::WorkloadRecord& record,
+                       const model::Placement& placement, Findings& findings);
+// A claim is used up by its owner, as it is, after its last victim; nobody else takes what is set
+// aside.
+void check_start_claim(const model::State& state, const model::WorkloadRecord& record,
+                       const model::Start& start, Findings& findings);
+// Unreclaimable work inside the guarantee; work beyond it not on what others keep.
+void check_start_quota(const model::State& state, const model::WorkloadRecord& record,
+                       const model::Start& start, Findings& findings);
+// After a start no queue of the path is above a ceiling that the start counts against.
+void check_ceilings(const model::State& state, const model::WorkloadRecord& record,
+                    const model::Attempt& attempt, Findings& findings);
+// The victim's class and queue let the owner have it, now.
+void check_rights(const model::State& state, const model::WorkloadRecord& owner,
+                  const model::WorkloadRecord& victim, const model::Evict& evict, base::Instant at,
+                  Findings& findings);
+// Dropping any one victim would leave too little at the claimed place.
+void check_victims_are_needed(const model::State& state, const model::WorkloadRecord& owner,
+                              const model::Evict& evict, Findings& findings);
+
+}  // namespace invariants::internal

@@ -1,0 +1,120 @@
+#include "invariants/journal_check.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "invariants/internal/decision_rules.h"
+#include "invariants/internal/state_rules.h"
+
+namespace invariants {
+
+using internal::Findings;
+using model::State;
+
+void JournalCheck::before(const State& state, const model::Event& event) {
+  Findings findings(violations_);
+  if (event.sequence.value != state.last_sequence.value + 1)
+    findings.add("23 gap in the journal", "event {} follows {}", event.sequence.value,
+                 state.last_sequence.value);
+  if (event.at < state.now)
+    findings.add("23 time goes back", "event {} is {} ms before its predecessor",
+                 event.sequence.value, state.now.millis - event.at.millis);
+  const auto* decided = std::get_if<model::Decided>(&event.body);
+  if (decided == nullptr) return;
+  const model::DecisionBody& body = decided->decision.body;
+  if (const auto* start = std::get_if<model::Start>(&body)) check_start(state, *start, event.at);
+  if (const auto* evict = std::get_if<model::Evict>(&body)) check_evict(state, *evict, event.at);
+  if (const auto* end = std::get_if<model::EndClaim>(&body)) check_end_claim(state, *end, event.at);
+}
+
+// A start must have become the live attempt, charged to its whole path within every ceiling.
+void JournalCheck::after(const State& state, const model::Event& event) {
+  const auto* decided = std::get_if<model::Decided>(&event.body);
+  if (decided == nullptr) return;
+  const auto* start = std::get_if<model::Start>(&decided->decision.body);
+  if (start == nullptr) return;
+  Findings findings(violations_);
+  const model::WorkloadRecord* record = state.workloads.find(start->attempt.workload);
+  const model::Attempt* live = record == nullptr ? nullptr : record->live_attempt();
+  if (live == nullptr || live->id != start->attempt) {
+    findings.add("8 start without an attempt", "{} was decided but is not there",
+                 model::to_text(start->attempt));
+    return;
+  }
+  internal::check_ceilings(state, *record, *live, findings);
+}
+
+void JournalCheck::check_start(const State& state, const model::Start& start, base::Instant at) {
+  Findings findings(violations_);
+  if (!started_.insert(start.attempt).second)
+    findings.add("8 started twice", "attempt {}", model::to_text(start.attempt));
+  const model::WorkloadRecord* record = state.workloads.find(start.attempt.workload);
+  if (record == nullptr) {
+    findings.add("8 started twice", "attempt {} of an unknown workload",
+                 model::to_text(start.attempt));
+    return;
+  }
+  check_taker(state, start.attempt.workload);
+  internal::check_start_time(*record, start, at, findings);
+  internal::check_start_place(state, *record, start.placement, findings);
+  internal::check_start_claim(state, *record, start, findings);
+  internal::check_start_quota(state, *record, start, findings);
+}
+
+void JournalCheck::check_evict(const State& state, const model::Evict& evict, base::Instant at) {
+  Findings findings(violations_);
+  const model::WorkloadRecord* owner = state.workloads.find(evict.owner);
+  if (owner != nullptr) check_taker(state, evict.owner);
+  for (const model::AttemptId victim : evict.victims) {
+    const model::WorkloadRecord* record = state.workloads.find(victim.workload);
+    const model::Attempt* live = record == nullptr ? nullptr : record->live_attempt();
+    if (live == nullptr || live->id != victim) {
+      findings.add("11 evicted what is not there", "attempt {}", model::to_text(victim));
+      continue;
+    }
+    if (live->phase == model::AttemptPhase::Stopping && owner != nullptr)
+      findings.add("11 evicted twice", "attempt {} is stopping already", model::to_text(victim));
+    if (owner == nullptr) continue;
+    internal::check_rights(state, *owner, *record, evict, at, findings);
+    if (!evictions_.insert({victim.workload, evict.owner, owner->attempts.size()}).second &&
+        evict.cause == model::Reason::Preempt)
+      findings.add("13 evicted again by the same", "{} by {}", model::to_text(victim),
+                   evict.owner.value);
+  }
+  if (owner == nullptr) return;
+  if (owner->is_held || owner->phase != model::Phase::Queued || owner->claim)
+    findings.add("11 evicted for one that cannot start", "for {}", evict.owner.value);
+  if (at < owner->claim_allowed_at)
+    findings.add("13 evicted during claim back-off", "for {}", evict.owner.value);
+  internal::check_start_place(state, *owner, evict.placement, findings);
+  internal::check_victims_are_needed(state, *owner, evict, findings);
+}
+
+void JournalCheck::check_end_claim(const State& state, const model::EndClaim& end,
+                                   base::Instant at) {
+  Findings findings(violations_);
+  const auto found = state.claims.find(end.claim);
+  if (found == state.claims.end()) {
+    findings.add("13 ended a claim that is not there", "claim {}", end.claim.value);
+    return;
+  }
+  if (end.cause == model::Reason::ClaimExpired && at < found->second.expires)
+    findings.add("13 claim expired early", "claim {}", end.claim.value);
+  if (end.cause != model::Reason::ClaimTaken) return;
+  const model::WorkloadRecord& loser = state.workloads.at(found->second.owner);
+  taken_from_priority_ = state.classes.at(loser.workload.workload_class).priority;
+}
+
+// What follows a taken claim is the taker's start or eviction.
+void JournalCheck::check_taker(const State& state, model::WorkloadId taker) {
+  if (!taken_from_priority_) return;
+  Findings findings(violations_);
+  const auto& workload = state.workloads.at(taker).workload;
+  const std::int64_t priority = state.classes.at(workload.workload_class).priority;
+  if (priority <= *taken_from_priority_)
+    findings.add("13 claim taken by a lower or equal one", "by {}, priority {} against {}",
+                 taker.value, priority, *taken_from_priority_);
+  taken_from_priority_.reset();
+}
+
+}  // namespace invariants

@@ -1,0 +1,46 @@
+#pragma once
+// What must hold of the sequence of events: nothing starts twice, nothing starts where or when it
+// may not, nothing is taken back that is protected, and no eviction is in vain. The rules for a
+// single State are in invariants/state_check.h.
+//
+//   JournalCheck journal;
+//   journal.before(state, event);  lifecycle::apply(state, event);  journal.after(state, event);
+//
+// Keeps the ids of all attempts ever started, so it is for tests, simulations and `berth doctor`,
+// not for the loop.
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "invariants/violation.h"
+#include "model/event.h"
+#include "model/state.h"
+
+namespace invariants {
+
+class JournalCheck {
+ public:
+  // `state` is what the event is about to change.
+  void before(const model::State& state, const model::Event& event);
+  // `state` is what the event made of it.
+  void after(const model::State& state, const model::Event& event);
+
+  const std::vector<Violation>& violations() const { return violations_; }
+
+ private:
+  void check_start(const model::State& state, const model::Start& start, base::Instant at);
+  void check_evict(const model::State& state, const model::Evict& evict, base::Instant at);
+  void check_end_claim(const model::State& state, const model::EndClaim& end, base::Instant at);
+  void check_taker(const model::State& state, model::WorkloadId taker);
+
+  std::vector<Violation> violations_;
+  std::set<model::AttemptId> started_;
+  // (victim, preemptor, the attempt that the preemptor was about to make)
+  std::set<std::tuple<model::WorkloadId, model::WorkloadId, std::size_t>> evictions_;
+  std::optional<std::int64_t> taken_from_priority_;  // class priority of a claim's loser
+};
+
+}  // namespace invariants
