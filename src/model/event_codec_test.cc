@@ -34,7 +34,10 @@ class Filler {
   template <class T>
   void fill(T& value) {
     if constexpr (std::is_same_v<T, std::string>) {
+      // Empty texts are not written, so one with another default (a policy's name) is never empty.
+      const bool may_be_empty = value.empty();
       value = text();
+      if (value.empty() && !may_be_empty) value = "x";
     } else if constexpr (base::IsOptional<T>::value) {
       if (random_.chance(1, 2)) fill(value.emplace());
     } else if constexpr (base::IsVector<T>::value) {
