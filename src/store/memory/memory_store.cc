@@ -1,0 +1,102 @@
+#include "store/memory/memory_store.h"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/codec.h"
+#include "controller/journal_chain.h"
+
+namespace store {
+
+class MemoryJournal {
+ public:
+  std::mutex mutex;
+  std::vector<std::string> events;  // events[i] is the event of sequence i + 1
+  std::optional<controller::StoredCheckpoint> checkpoint;
+  model::Epoch epoch;
+};
+
+std::shared_ptr<MemoryJournal> make_memory_journal() { return std::make_shared<MemoryJournal>(); }
+
+MemoryStore::MemoryStore() : MemoryStore(make_memory_journal()) {}
+MemoryStore::MemoryStore(std::shared_ptr<MemoryJournal> journal) : journal_(std::move(journal)) {}
+MemoryStore::~MemoryStore() = default;
+
+base::Result<model::Epoch> MemoryStore::acquire_epoch() {
+  const std::scoped_lock lock(journal_->mutex);
+  epoch_ = journal_->epoch = model::Epoch(journal_->epoch.value + 1);
+  return epoch_;
+}
+
+base::Result<base::Done> MemoryStore::append(std::span<const model::Event> events) {
+  const std::scoped_lock lock(journal_->mutex);
+  if (epoch_ != journal_->epoch)
+    return base::fail(base::Code::Conflict,
+                      "the journal was taken over: epoch {} appends, but epoch {} owns it",
+                      epoch_.value, journal_->epoch.value);
+  std::uint64_t expected = journal_->events.size() + 1;
+  for (const model::Event& event : events) {
+    if (event.sequence.value != expected)
+      return base::fail(base::Code::Conflict, "event {} follows event {} in the journal",
+                        event.sequence.value, expected - 1);
+    ++expected;
+  }
+  for (const model::Event& event : events)
+    journal_->events.push_back(base::encode(event));
+  return base::Done{};
+}
+
+base::Result<model::Sequence> MemoryStore::last_sequence() {
+  const std::scoped_lock lock(journal_->mutex);
+  return model::Sequence(journal_->events.size());
+}
+
+base::Result<base::Done> MemoryStore::read(model::Sequence after, std::size_t limit,
+                                           const std::function<bool(const model::Event&)>& visit) {
+  for (std::uint64_t next = after.value; limit > 0; ++next, --limit) {
+    std::string bytes;
+    {
+      // Not held while visiting: the visitor may use the store.
+      const std::scoped_lock lock(journal_->mutex);
+      if (next >= journal_->events.size()) break;
+      bytes = journal_->events[next];
+    }
+    const auto event = base::decode<model::Event>(bytes);
+    if (!event)
+      return base::fail(base::Code::DataLoss, "event {} is damaged: {}", next + 1,
+                        event.error().message);
+    if (!visit(*event)) break;
+  }
+  return base::Done{};
+}
+
+base::Result<std::optional<controller::StoredCheckpoint>> MemoryStore::latest_checkpoint() {
+  const std::scoped_lock lock(journal_->mutex);
+  return journal_->checkpoint;
+}
+
+base::Result<base::Done> MemoryStore::write_checkpoint(
+    const controller::StoredCheckpoint& checkpoint) {
+  const std::scoped_lock lock(journal_->mutex);
+  if (epoch_ != journal_->epoch)
+    return base::fail(base::Code::Conflict,
+                      "the journal was taken over: epoch {} writes, but epoch {} owns it",
+                      epoch_.value, journal_->epoch.value);
+  if (checkpoint.sequence.value > journal_->events.size())
+    return base::fail(base::Code::Conflict,
+                      "a checkpoint of event {} in a journal that ends with event {}",
+                      checkpoint.sequence.value, journal_->events.size());
+  journal_->checkpoint = checkpoint;
+  return base::Done{};
+}
+
+base::Result<std::string> MemoryStore::chain_head() {
+  const std::scoped_lock lock(journal_->mutex);
+  controller::ChainLink link{};
+  for (const std::string& bytes : journal_->events)
+    link = controller::next_link(link, bytes);
+  return controller::to_hex(link);
+}
+
+}  // namespace store
