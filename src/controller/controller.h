@@ -67,6 +67,9 @@ class Controller {
   base::Instant next_due() const;
   // The last append failed: turn() again soon, even without input.
   bool is_degraded() const;
+  // Another controller took over the journal: nothing more is committed here, ever. The process
+  // ends; its effects are refused by their epoch.
+  bool is_fenced() const;
 
   const model::State& state() const;
   // Why and Fits: read-only questions against the present State.
