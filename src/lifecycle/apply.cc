@@ -350,6 +350,7 @@ void decide(State& state, const model::Evict& evict) {
   else
     internal::add_claimed(state, queue, claim.charge, +1);
   change_record(state, *owner, [&] { owner->claim = claim.id; });
+  owner->wait_reason = Reason::WaitingForVictims;
   const auto inserted = state.claims.emplace(claim.id, std::move(claim)).first;
   internal::add_claim_to_nodes(state, inserted->second);
 }

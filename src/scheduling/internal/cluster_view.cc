@@ -1,0 +1,213 @@
+#include "scheduling/internal/cluster_view.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace scheduling::internal {
+
+using model::DeviceAssignment;
+using model::DeviceUse;
+using model::MemberPlacement;
+using model::NodeId;
+using model::NodeRecord;
+using model::PoolId;
+using model::QueueId;
+using model::State;
+using model::Workload;
+
+ClusterView::ClusterView(const State& state) : state_(&state) {
+  pools_.resize(state.pools.next_id().value - 1);
+  state.nodes.each([this](NodeId id, const NodeRecord&) { load(id, Change::More); });
+}
+
+namespace {
+
+FreeDevice free_device(const State& state, const NodeRecord& record, std::size_t index) {
+  const model::Device& device = record.node.devices[index];
+  const DeviceUse& use = record.devices[index];
+  FreeDevice free;
+  free.is_usable = takes_new_work(device.health);
+  free.milli = static_cast<std::int32_t>(
+      std::max<std::int64_t>(0, 1000 - use.milli.value - use.secured_milli.value));
+  free.memory =
+      std::max<std::int64_t>(0, device.memory.value - use.memory.value - use.secured_memory.value);
+  free.secured_milli = static_cast<std::int32_t>(use.secured_milli.value);
+  for (const model::Occupant& occupant : use.occupants) {
+    const Workload& workload = state.workloads.at(occupant.attempt.workload).workload;
+    free.tenants.push_back(state.queues.at(workload.queue).tenant());
+    if (occupant.slice_length == 0) continue;
+    free.is_sliced = true;
+    free.slices |= ((1U << occupant.slice_length) - 1U) << occupant.slice_start;
+  }
+  return free;
+}
+
+void count_whole(FreeNode& node) {
+  node.whole = static_cast<std::int32_t>(
+      std::ranges::count_if(node.devices, [](const FreeDevice& d) { return d.is_whole(); }));
+}
+
+}  // namespace
+
+void ClusterView::load(NodeId id, Change change) {
+  ASSERT(undo_.empty());
+  const NodeRecord& record = state_->nodes.at(id);
+  if (nodes_.size() < id.value) nodes_.resize(id.value);
+  FreeNode& node = nodes_[id.value - 1];
+  if (node.node != nullptr) leave_indexes(id);
+  node = FreeNode{};
+  node.node = &record.node;
+  node.is_ready = record.node.condition == model::NodeCondition::Ready;
+  for (const auto& a : record.node.allocatable.amounts())
+    node.free.set(a.resource, std::max<std::int64_t>(0, a.amount - record.used.of(a.resource) -
+                                                            record.secured.of(a.resource)));
+  node.devices.reserve(record.devices.size());
+  for (std::size_t i = 0; i < record.devices.size(); ++i)
+    node.devices.push_back(free_device(*state_, record, i));
+  for (const model::AttemptId& attempt : record.attempts) {
+    const model::WorkloadRecord& owner = state_->workloads.at(attempt.workload);
+    for (const MemberPlacement& member : owner.attempts.back().placement.members)
+      if (member.node == id)
+        node.tenants.push_back(state_->queues.at(owner.workload.queue).tenant());
+  }
+  count_whole(node);
+  enter_indexes(id);
+  if (change == Change::More) pool_of(node).growth.push_back(id);
+}
+
+const ClusterView::PoolView& ClusterView::pool(PoolId id) const {
+  ASSERT(id.value >= 1 && id.value <= pools_.size());
+  return pools_[id.value - 1];
+}
+
+std::int32_t ClusterView::most_whole(PoolId id) const {
+  const Bucket& bucket = pool(id).by_whole;
+  return bucket.empty() ? 0 : bucket.rbegin()->first;
+}
+
+ClusterView::PoolView& ClusterView::pool_of(const FreeNode& node) {
+  return pools_[node.node->pool.value - 1];
+}
+
+void ClusterView::enter_indexes(NodeId id) {
+  const FreeNode& node = nodes_[id.value - 1];
+  if (!node.is_ready) return;
+  PoolView& pool = pool_of(node);
+  pool.by_whole.insert({node.whole, id});
+  pool.whole += node.whole;
+  for (std::size_t i = 0; i < node.devices.size(); ++i) {
+    const FreeDevice& device = node.devices[i];
+    if (device.is_usable && !device.is_whole() && device.milli > 0)
+      pool.holes.insert({device.milli, id, static_cast<std::int32_t>(i)});
+  }
+}
+
+void ClusterView::leave_indexes(NodeId id) {
+  const FreeNode& node = nodes_[id.value - 1];
+  if (!node.is_ready) return;
+  PoolView& pool = pool_of(node);
+  pool.by_whole.erase({node.whole, id});
+  pool.whole -= node.whole;
+  for (std::size_t i = 0; i < node.devices.size(); ++i) {
+    const FreeDevice& device = node.devices[i];
+    if (device.is_usable && !device.is_whole() && device.milli > 0)
+      pool.holes.erase({device.milli, id, static_cast<std::int32_t>(i)});
+  }
+}
+
+template <class Edit>
+void ClusterView::change(NodeId id, Edit&& edit) {
+  FreeNode& node = nodes_[id.value - 1];
+  undo_.emplace_back(id, node);
+  leave_indexes(id);
+  edit(node);
+  count_whole(node);
+  enter_indexes(id);
+}
+
+void ClusterView::rollback(std::size_t mark) {
+  while (undo_.size() > mark) {
+    auto& [id, before] = undo_.back();
+    leave_indexes(id);
+    nodes_[id.value - 1] = std::move(before);
+    enter_indexes(id);
+    undo_.pop_back();
+  }
+}
+
+namespace {
+
+std::uint32_t slice_mask(const model::Device& device, const DeviceAssignment& assignment) {
+  const auto profile =
+      std::ranges::find(device.profiles, assignment.slice, &model::SliceProfile::name);
+  if (profile == device.profiles.end()) return 0;
+  return ((1U << profile->memory_slices) - 1U) << assignment.slice_start;
+}
+
+const model::Quantities& per_member(const Workload& workload, const MemberPlacement& member) {
+  return workload.groups[static_cast<std::size_t>(member.group)].per_member;
+}
+
+void erase_one(std::vector<QueueId>& tenants, QueueId tenant) {
+  const auto at = std::ranges::find(tenants, tenant);
+  if (at != tenants.end()) tenants.erase(at);
+}
+
+}  // namespace
+
+void ClusterView::take(const Workload& workload, const MemberPlacement& member, QueueId tenant) {
+  change(member.node, [&](FreeNode& node) {
+    node.free.add(per_member(workload, member), -1);
+    node.tenants.push_back(tenant);
+    for (const DeviceAssignment& assignment : member.devices) {
+      const auto index = static_cast<std::size_t>(assignment.device);
+      FreeDevice& device = node.devices[index];
+      device.milli -= static_cast<std::int32_t>(assignment.milli.value);
+      device.memory -= assignment.memory.value;
+      device.tenants.push_back(tenant);
+      if (assignment.slice.empty()) continue;
+      device.is_sliced = true;
+      device.slices |= slice_mask(node.node->devices[index], assignment);
+    }
+  });
+}
+
+void ClusterView::give(const Workload& workload, const MemberPlacement& member, QueueId tenant) {
+  change(member.node, [&](FreeNode& node) {
+    // A node that shrank below its use shows zero free; what it gives back never exceeds what it
+    // could have.
+    for (const auto& a : per_member(workload, member).amounts())
+      node.free.set(a.resource, std::min(node.node->allocatable.of(a.resource),
+                                         node.free.of(a.resource) + a.amount));
+    erase_one(node.tenants, tenant);
+    for (const DeviceAssignment& assignment : member.devices) {
+      const auto index = static_cast<std::size_t>(assignment.device);
+      FreeDevice& device = node.devices[index];
+      device.milli = std::min<std::int32_t>(
+          1000, device.milli + static_cast<std::int32_t>(assignment.milli.value));
+      device.memory =
+          std::min(node.node->devices[index].memory.value, device.memory + assignment.memory.value);
+      erase_one(device.tenants, tenant);
+      if (!assignment.slice.empty())
+        device.slices &= ~slice_mask(node.node->devices[index], assignment);
+      if (device.tenants.empty()) device.is_sliced = false;
+    }
+  });
+}
+
+void ClusterView::secure(const Workload& workload, const MemberPlacement& member) {
+  change(member.node, [&](FreeNode& node) {
+    for (const auto& a : per_member(workload, member).amounts())
+      node.free.set(a.resource, std::max<std::int64_t>(0, node.free.of(a.resource) - a.amount));
+    for (const DeviceAssignment& assignment : member.devices) {
+      FreeDevice& device = node.devices[static_cast<std::size_t>(assignment.device)];
+      const auto part = std::min(device.milli, static_cast<std::int32_t>(assignment.milli.value));
+      device.milli -= part;
+      device.secured_milli += part;
+      device.memory = std::max<std::int64_t>(0, device.memory - assignment.memory.value);
+    }
+  });
+}
+
+}  // namespace scheduling::internal

@@ -1,0 +1,100 @@
+#pragma once
+// What is free, node by node, in the form in which the planner searches, with indexes that find a
+// fitting node without looking at all of them. Mirrors State between plans; inside a plan it is an
+// overlay: take, give and secure are remembered and rolled back. Cost of a change: O(devices of the
+// node * log nodes).
+
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/attempt.h"
+#include "model/ids.h"
+#include "model/placement.h"
+#include "model/state.h"
+#include "model/workload.h"
+
+namespace scheduling::internal {
+
+struct FreeDevice {
+  std::int32_t milli = 0;  // neither occupied nor set aside
+  std::int64_t memory = 0;
+  std::int32_t secured_milli = 0;       // set aside for claims
+  std::uint32_t slices = 0;             // taken memory slices, bit by bit
+  bool is_sliced = false;               // its occupants are hardware slices
+  bool is_usable = false;               // healthy enough for new work
+  std::vector<model::QueueId> tenants;  // one entry per occupant
+
+  bool is_whole() const {
+    return is_usable && tenants.empty() && secured_milli == 0 && milli == 1000;
+  }
+};
+
+struct FreeNode {
+  const model::Node* node = nullptr;  // in State; static facts
+  bool is_ready = false;
+  model::Quantities free;  // allocatable - used - set aside, never negative
+  std::vector<FreeDevice> devices;
+  std::int32_t whole = 0;               // devices that are whole and free
+  std::vector<model::QueueId> tenants;  // one entry per member
+};
+
+class ClusterView {
+ public:
+  // Built again when a pool is defined; node events only need load().
+  explicit ClusterView(const model::State& state);
+
+  // Reads the node again from State. Between plans only. `Less` promises that the node cannot host
+  // more than before.
+  enum class Change { More, Less };
+  void load(model::NodeId id, Change change);
+
+  const FreeNode& node(model::NodeId id) const { return nodes_[id.value - 1]; }
+  bool has(model::NodeId id) const {
+    return id.value >= 1 && id.value <= nodes_.size() && nodes_[id.value - 1].node != nullptr;
+  }
+
+  // Ready nodes of a leaf pool by (whole free devices, id).
+  using Bucket = std::set<std::pair<std::int32_t, model::NodeId>>;
+  // Partly used devices of ready nodes by (free milli, node, device).
+  using Holes = std::set<std::tuple<std::int32_t, model::NodeId, std::int32_t>>;
+  struct PoolView {
+    Bucket by_whole;
+    Holes holes;
+    std::int64_t whole = 0;  // sum over by_whole
+    // Nodes that may host more than before, in the order in which they grew. A trial that failed
+    // at length n can only succeed now on the nodes from n on.
+    std::vector<model::NodeId> growth;
+  };
+  const PoolView& pool(model::PoolId id) const;
+  std::int32_t most_whole(model::PoolId id) const;
+
+  // ---- the overlay ----
+  std::size_t mark() const { return undo_.size(); }
+  void rollback(std::size_t mark);
+  bool is_untouched() const { return undo_.empty(); }
+
+  void take(const model::Workload& workload, const model::MemberPlacement& member,
+            model::QueueId tenant);
+  // What the member of a live attempt holds becomes free.
+  void give(const model::Workload& workload, const model::MemberPlacement& member,
+            model::QueueId tenant);
+  // Sets aside what is free of what the member needs, as a claim does.
+  void secure(const model::Workload& workload, const model::MemberPlacement& member);
+
+ private:
+  template <class Edit>
+  void change(model::NodeId id, Edit&& edit);
+  void enter_indexes(model::NodeId id);
+  void leave_indexes(model::NodeId id);
+  PoolView& pool_of(const FreeNode& node);
+
+  const model::State* state_;
+  std::vector<FreeNode> nodes_;  // by id - 1
+  std::vector<PoolView> pools_;  // by id - 1
+  std::vector<std::pair<model::NodeId, FreeNode>> undo_;
+};
+
+}  // namespace scheduling::internal

@@ -1,0 +1,177 @@
+#include "scheduling/internal/index.h"
+
+#include <algorithm>
+
+namespace scheduling::internal {
+
+using base::Instant;
+using model::Attempt;
+using model::AttemptId;
+using model::AttemptPhase;
+using model::NodeId;
+using model::PolicySet;
+using model::State;
+using model::WorkloadId;
+using model::WorkloadRecord;
+
+Derived::Derived(const State& s, const PolicySet& p)
+    : state(s), policy(p), view(s), quotas(s), pending(s, p) {
+  state.workloads.each([this](WorkloadId, const WorkloadRecord& record) {
+    if (record.live_attempt() != nullptr) enter_live(record);
+  });
+  for (const auto& [id, claim] : state.claims)
+    claims_[claim.owner] = claim.placement;
+}
+
+void Derived::enter_live(const WorkloadRecord& record) {
+  const Attempt& attempt = record.attempts.back();
+  const model::WorkloadClass& own = state.classes.at(record.workload.workload_class);
+  LiveFacts facts{.pools = {},
+                  .queue = record.workload.queue,
+                  .workload_class = own.id,
+                  .deadline = base::kNever};
+  for (const model::MemberPlacement& member : attempt.placement.members) {
+    const model::PoolId pool = state.nodes.at(member.node).node.pool;
+    if (std::ranges::find(facts.pools, pool) == facts.pools.end()) facts.pools.push_back(pool);
+  }
+  std::optional<base::Duration> limit = record.workload.time_limit;
+  if (own.max_runtime && (!limit || *own.max_runtime < *limit)) limit = own.max_runtime;
+  if (limit && attempt.running_since && attempt.phase != AttemptPhase::Stopping)
+    facts.deadline = *attempt.running_since + *limit;
+  for (const model::PoolId pool : facts.pools)
+    live.by_pool[pool][facts.queue].insert(record.workload.id);
+  ++live.by_class[facts.workload_class];
+  if (facts.deadline != base::kNever) deadlines.insert({facts.deadline, attempt.id});
+  live_facts_[attempt.id] = std::move(facts);
+}
+
+void Derived::leave_live(AttemptId attempt) {
+  const auto found = live_facts_.find(attempt);
+  if (found == live_facts_.end()) return;
+  const LiveFacts& facts = found->second;
+  for (const model::PoolId pool : facts.pools) {
+    auto& by_queue = live.by_pool[pool];
+    auto& workloads = by_queue[facts.queue];
+    workloads.erase(attempt.workload);
+    if (workloads.empty()) by_queue.erase(facts.queue);
+    if (by_queue.empty()) live.by_pool.erase(pool);
+  }
+  if (--live.by_class[facts.workload_class] == 0) live.by_class.erase(facts.workload_class);
+  deadlines.erase({facts.deadline, attempt});
+  live_facts_.erase(found);
+}
+
+void Derived::load_nodes(const model::Placement& placement, ClusterView::Change change) {
+  NodeId last;
+  for (const model::MemberPlacement& member : placement.members) {
+    if (member.node == last) continue;
+    last = member.node;
+    view.load(member.node, change);
+  }
+}
+
+// A claim that is gone without a word of its own (its owner was cancelled or held, or started).
+void Derived::drop_ended_claims(WorkloadId owner) {
+  const auto found = claims_.find(owner);
+  if (found == claims_.end()) return;
+  const WorkloadRecord* record = state.workloads.find(owner);
+  if (record != nullptr && !record->claim.is_none()) return;
+  load_nodes(found->second, ClusterView::Change::More);
+  claims_.erase(found);
+}
+
+// The attempt began, ran, was told to stop or ended: whatever of it is indexed is read again.
+void Derived::observe_attempt(AttemptId id) {
+  const WorkloadRecord* record = state.workloads.find(id.workload);
+  if (record == nullptr || record->attempts.empty() || record->attempts.back().id != id) return;
+  const Attempt& attempt = record->attempts.back();
+  leave_live(id);
+  if (attempt.phase != AttemptPhase::Ended) {
+    enter_live(*record);
+    return;
+  }
+  load_nodes(attempt.placement, ClusterView::Change::More);
+  pending.refresh(id.workload, state.now);
+}
+
+void Derived::observe_decision(const model::Decision& decision) {
+  if (const auto* start = std::get_if<model::Start>(&decision.body)) {
+    load_nodes(start->placement, ClusterView::Change::Less);
+    pending.refresh(start->attempt.workload, state.now);
+    observe_attempt(start->attempt);
+    drop_ended_claims(start->attempt.workload);
+  } else if (const auto* evict = std::get_if<model::Evict>(&decision.body)) {
+    for (const AttemptId& victim : evict->victims)
+      observe_attempt(victim);
+    if (evict->claim.is_none()) return;
+    load_nodes(evict->placement, ClusterView::Change::Less);
+    claims_[evict->owner] = evict->placement;
+    pending.refresh(evict->owner, state.now);
+    drop_ended_claims(evict->owner);
+  } else if (const auto* wait = std::get_if<model::Wait>(&decision.body)) {
+    pending.refresh(wait->workload, state.now);
+  } else if (const auto* refuse = std::get_if<model::Refuse>(&decision.body)) {
+    pending.refresh(refuse->workload, state.now);
+  } else if (std::holds_alternative<model::EndClaim>(decision.body)) {
+    std::vector<WorkloadId> owners;
+    for (const auto& [owner, placement] : claims_)
+      owners.push_back(owner);
+    for (const WorkloadId owner : owners) {
+      drop_ended_claims(owner);
+      pending.refresh(owner, state.now);
+    }
+  }
+}
+
+void Derived::observe(const model::Event& event) {
+  quotas.forget_entitlements();
+  if (is_stale) return;
+  const auto refresh = [this](WorkloadId id) {
+    pending.refresh(id, state.now);
+    drop_ended_claims(id);
+    const WorkloadRecord* record = state.workloads.find(id);
+    if (record != nullptr && !record->attempts.empty()) observe_attempt(record->attempts.back().id);
+  };
+  if (const auto* decided = std::get_if<model::Decided>(&event.body)) {
+    observe_decision(decided->decision);
+  } else if (const auto* submitted = std::get_if<model::WorkloadSubmitted>(&event.body)) {
+    pending.refresh(submitted->workload.id, state.now);
+  } else if (const auto* ended = std::get_if<model::MembersEnded>(&event.body)) {
+    observe_attempt(ended->attempt);
+  } else if (const auto* running = std::get_if<model::AttemptRunning>(&event.body)) {
+    observe_attempt(running->attempt);
+  } else if (const auto* held = std::get_if<model::WorkloadHeld>(&event.body)) {
+    refresh(held->workload);
+  } else if (const auto* released = std::get_if<model::WorkloadReleased>(&event.body)) {
+    refresh(released->workload);
+  } else if (const auto* cancelled = std::get_if<model::CancelRequested>(&event.body)) {
+    refresh(cancelled->workload);
+  } else if (const auto* condition = std::get_if<model::NodeConditionChanged>(&event.body)) {
+    if (state.nodes.find(condition->node) != nullptr)
+      view.load(condition->node, ClusterView::Change::More);
+  } else if (const auto* health = std::get_if<model::DeviceHealthChanged>(&event.body)) {
+    if (state.nodes.find(health->node) != nullptr)
+      view.load(health->node, ClusterView::Change::More);
+  } else if (const auto* seen = std::get_if<model::NodeSeen>(&event.body)) {
+    ++cluster_version;
+    if (view.has(seen->node.id))
+      is_stale = true;  // it may have moved to another pool
+    else
+      view.load(seen->node.id, ClusterView::Change::More);
+  } else if (!std::holds_alternative<model::CommandRefused>(event.body) &&
+             !std::holds_alternative<model::ControllerStarted>(event.body) &&
+             !std::holds_alternative<model::WorkloadsForgotten>(event.body)) {
+    is_stale = true;  // configuration: rare, and everything may depend on it
+  }
+}
+
+Instant Derived::next_due() const {
+  Instant due = pending.next_wake();
+  if (!deadlines.empty()) due = std::min(due, deadlines.begin()->first);
+  for (const auto& [id, claim] : state.claims)
+    due = std::min(due, claim.victims.empty() ? state.now : claim.expires);
+  if (retry_at) due = std::min(due, *retry_at);
+  return due;
+}
+
+}  // namespace scheduling::internal

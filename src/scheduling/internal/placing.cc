@@ -1,0 +1,435 @@
+#include "scheduling/internal/placing.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "policy/eligibility.h"
+
+namespace scheduling::internal {
+
+using model::DeviceAssignment;
+using model::DeviceRequest;
+using model::Exclusive;
+using model::Isolation;
+using model::MemberPlacement;
+using model::NodeId;
+using model::PoolId;
+using model::QueueId;
+using model::QueueRecord;
+using model::Reason;
+using model::State;
+using model::TaskGroup;
+using model::Workload;
+
+Request request_for(const State& state, const Workload& workload) {
+  const QueueRecord& tenant = state.queues.at(state.queues.at(workload.queue).tenant());
+  return {.workload = &workload,
+          .tenant = tenant.queue.id,
+          .strategy = state.classes.at(workload.workload_class).strategy,
+          .exclusive = tenant.queue.exclusive,
+          .shares_across_tenants = tenant.queue.shares_devices_across_tenants};
+}
+
+namespace {
+
+enum class Barriers { All, WithoutTenants };
+
+// Tenants that are on the node or device already must agree with the newcomer, both ways.
+bool node_admits(const State& state, const FreeNode& node, const Request& request) {
+  for (const QueueId other : node.tenants) {
+    if (other == request.tenant) continue;
+    if (request.exclusive >= Exclusive::Node) return false;
+    if (state.queues.at(other).queue.exclusive >= Exclusive::Node) return false;
+  }
+  return true;
+}
+
+bool device_admits(const State& state, const FreeDevice& device, const Request& request) {
+  for (const QueueId other : device.tenants) {
+    if (other == request.tenant) continue;
+    const model::Queue& queue = state.queues.at(other).queue;
+    if (!request.shares_across_tenants || !queue.shares_devices_across_tenants) return false;
+    if (request.exclusive >= Exclusive::Device || queue.exclusive >= Exclusive::Device)
+      return false;
+  }
+  return true;
+}
+
+std::optional<std::vector<DeviceAssignment>> whole_devices(const FreeNode& node,
+                                                           const DeviceRequest& option) {
+  if (node.whole < option.count.value) return std::nullopt;
+  std::vector<DeviceAssignment> chosen;
+  for (std::size_t i = 0; i < node.devices.size(); ++i) {
+    const model::Device& device = node.node->devices[i];
+    if (!node.devices[i].is_whole() || !policy::accepts_model(option, device)) continue;
+    chosen.push_back({.device = static_cast<std::int32_t>(i),
+                      .milli = base::kWholeDevice,
+                      .memory = device.memory,
+                      .slice = {}});
+    if (static_cast<std::int64_t>(chosen.size()) == option.count.value) return chosen;
+  }
+  return std::nullopt;
+}
+
+// The first legal start of the profile whose memory slices are all free; -1: none.
+std::int32_t free_start(const model::SliceProfile& profile, std::int32_t axis,
+                        std::uint32_t taken) {
+  const std::uint32_t length = (1U << profile.memory_slices) - 1U;
+  for (const std::int32_t start : profile.starts)
+    if (start + profile.memory_slices <= axis && (taken & (length << start)) == 0) return start;
+  return -1;
+}
+
+std::optional<DeviceAssignment> part_on(const FreeNode& node, std::size_t index,
+                                        const DeviceRequest& option) {
+  const FreeDevice& free = node.devices[index];
+  const model::Device& device = node.node->devices[index];
+  if (!free.is_usable) return std::nullopt;
+  const auto part = policy::part_of(option, device);
+  if (!part) return std::nullopt;
+  DeviceAssignment assignment{.device = static_cast<std::int32_t>(index),
+                              .milli = part->milli,
+                              .memory = part->memory,
+                              .slice = {}};
+  if (part->profile != nullptr) {
+    if (!free.is_sliced && !free.tenants.empty()) return std::nullopt;
+    assignment.slice = part->profile->name;
+    assignment.slice_start = free_start(*part->profile, device.memory_slices, free.slices);
+    if (assignment.slice_start < 0) return std::nullopt;
+    const std::int64_t to = assignment.slice_start + part->profile->memory_slices;
+    assignment.milli = base::MilliDevice(1000 * to / device.memory_slices -
+                                         1000 * assignment.slice_start / device.memory_slices);
+  } else if (free.is_sliced) {
+    return std::nullopt;
+  }
+  const bool fits = free.milli >= assignment.milli.value && free.memory >= part->memory.value;
+  return fits ? std::optional(assignment) : std::nullopt;
+}
+
+// A part of the device that has the least free: whole devices stay whole as long as possible.
+std::optional<std::vector<DeviceAssignment>> part_of_a_device(const State& state,
+                                                              const FreeNode& node,
+                                                              const Request& request,
+                                                              const DeviceRequest& option,
+                                                              Barriers barriers) {
+  std::optional<DeviceAssignment> best;
+  std::int32_t best_free = 0;
+  for (std::size_t i = 0; i < node.devices.size(); ++i) {
+    const FreeDevice& free = node.devices[i];
+    if (best && free.milli >= best_free) continue;
+    if (barriers == Barriers::All && !device_admits(state, free, request)) continue;
+    const auto assignment = part_on(node, i, option);
+    if (!assignment) continue;
+    best = assignment;
+    best_free = free.milli;
+  }
+  if (!best) return std::nullopt;
+  return std::vector<DeviceAssignment>{*best};
+}
+
+std::optional<std::vector<DeviceAssignment>> choose_devices(const State& state,
+                                                            const FreeNode& node,
+                                                            const Request& request,
+                                                            const TaskGroup& group,
+                                                            Barriers barriers) {
+  if (group.device_options.empty()) return std::vector<DeviceAssignment>{};
+  for (const DeviceRequest& option : group.device_options) {
+    if (option.is_none()) return std::vector<DeviceAssignment>{};
+    auto chosen = option.is_whole() ? whole_devices(node, option)
+                                    : part_of_a_device(state, node, request, option, barriers);
+    if (chosen) return chosen;
+  }
+  return std::nullopt;
+}
+
+const TaskGroup& group_of(const Request& request, std::int32_t group) {
+  return request.workload->groups[static_cast<std::size_t>(group)];
+}
+
+}  // namespace
+
+std::optional<MemberPlacement> place_member(const State& state, const FreeNode& node,
+                                            const Request& request, std::int32_t group) {
+  const TaskGroup& tasks = group_of(request, group);
+  if (!node.is_ready) return std::nullopt;
+  if (policy::short_resource(tasks.per_member, node.free) != Reason::None) return std::nullopt;
+  if (policy::node_bar(*node.node, request.workload->constraints) != Reason::None)
+    return std::nullopt;
+  if (!node_admits(state, node, request)) return std::nullopt;
+  auto devices = choose_devices(state, node, request, tasks, Barriers::All);
+  if (!devices) return std::nullopt;
+  return MemberPlacement{.group = group, .node = node.node->id, .devices = std::move(*devices)};
+}
+
+namespace {
+
+// The node as it would be without anybody on it (healthy devices only), or without what claims set
+// aside.
+FreeNode emptied(const FreeNode& node) {
+  FreeNode copy = node;
+  for (std::size_t i = 0; i < copy.devices.size(); ++i) {
+    FreeDevice& device = copy.devices[i];
+    device = FreeDevice{.milli = 1000,
+                        .memory = node.node->devices[i].memory.value,
+                        .secured_milli = 0,
+                        .slices = 0,
+                        .is_sliced = false,
+                        .is_usable = device.is_usable,
+                        .tenants = {}};
+  }
+  copy.whole = static_cast<std::int32_t>(
+      std::ranges::count_if(copy.devices, [](const FreeDevice& d) { return d.is_whole(); }));
+  return copy;
+}
+
+FreeNode unclaimed(const State& state, const FreeNode& node) {
+  FreeNode copy = node;
+  const model::NodeRecord& record = state.nodes.at(node.node->id);
+  for (std::size_t i = 0; i < copy.devices.size(); ++i) {
+    FreeDevice& device = copy.devices[i];
+    device.milli += device.secured_milli;
+    device.memory += record.devices[i].secured_memory.value;
+    device.secured_milli = 0;
+  }
+  copy.whole = static_cast<std::int32_t>(
+      std::ranges::count_if(copy.devices, [](const FreeDevice& d) { return d.is_whole(); }));
+  return copy;
+}
+
+}  // namespace
+
+Reason rejection(const State& state, const FreeNode& node, const Request& request,
+                 std::int32_t group) {
+  const TaskGroup& tasks = group_of(request, group);
+  if (!node.is_ready) return Reason::NodeNotReady;
+  const Reason never = policy::never_fits(*node.node, tasks, request.workload->constraints);
+  const bool is_static = never == Reason::AttributeMismatch || never == Reason::TaintNotTolerated ||
+                         never == Reason::WrongModel || never == Reason::UnknownSlice;
+  if (is_static) return never;
+  if (const Reason reason = policy::short_resource(tasks.per_member, node.free);
+      reason != Reason::None)
+    return reason;
+  if (never != Reason::None) return never;
+  const bool fits_without_tenants =
+      choose_devices(state, node, request, tasks, Barriers::WithoutTenants).has_value();
+  const bool fits = node_admits(state, node, request) &&
+                    choose_devices(state, node, request, tasks, Barriers::All).has_value();
+  if (fits) return Reason::None;
+  if (!choose_devices(state, emptied(node), request, tasks, Barriers::WithoutTenants))
+    return Reason::DeviceUnhealthy;
+  if (fits_without_tenants) return Reason::TenantIsolation;
+  if (choose_devices(state, unclaimed(state, node), request, tasks, Barriers::All))
+    return Reason::ClaimedByOther;
+  return Reason::DevicesBusy;
+}
+
+namespace {
+
+bool asks_whole(const TaskGroup& group) {
+  return !group.device_options.empty() && group.device_options.front().is_whole();
+}
+
+bool asks_part(const TaskGroup& group) {
+  return !group.device_options.empty() && !group.device_options.front().is_whole() &&
+         !group.device_options.front().is_none();
+}
+
+class PoolPlacer {
+ public:
+  PoolPlacer(const State& state, ClusterView& view, const Request& request, PoolId pool,
+             const std::vector<NodeId>* only)
+      : state_(state), view_(view), request_(request), pool_(pool), only_(only) {}
+
+  PoolTrial run() {
+    const auto& groups = request_.workload->groups;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto group = static_cast<std::int32_t>(g);
+      if (groups[g].members > 0 && add_members(group, groups[g].min_members) == false)
+        if (trial_.short_group < 0) trial_.short_group = group;
+    }
+    if (!trial_.is_complete()) return trial_;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const TaskGroup& tasks = groups[g];
+      // Above the minimum growth goes in whole steps.
+      const std::int32_t steps =
+          tasks.step > 0 ? (tasks.members - tasks.min_members) / tasks.step : 0;
+      for (std::int32_t s = 0; s < steps; ++s) {
+        const std::size_t mark = view_.mark();
+        const std::size_t before = trial_.placement.members.size();
+        if (add_members(static_cast<std::int32_t>(g), tasks.step)) continue;
+        view_.rollback(mark);
+        trial_.placement.members.resize(before);
+        trial_.placed = static_cast<std::int64_t>(before);
+        break;
+      }
+    }
+    std::ranges::stable_sort(trial_.placement.members, {}, &MemberPlacement::group);
+    set_isolation();
+    return trial_;
+  }
+
+ private:
+  bool add_members(std::int32_t group, std::int32_t count) {
+    for (std::int32_t i = 0; i < count; ++i) {
+      auto member = find(group);
+      if (!member) return false;
+      view_.take(*request_.workload, *member, request_.tenant);
+      trial_.placement.members.push_back(std::move(*member));
+      ++trial_.placed;
+    }
+    return true;
+  }
+
+  std::optional<MemberPlacement> at(NodeId id, std::int32_t group) const {
+    return place_member(state_, view_.node(id), request_, group);
+  }
+
+  std::optional<MemberPlacement> find(std::int32_t group) const {
+    const TaskGroup& tasks = group_of(request_, group);
+    if (only_ != nullptr) return find_among(*only_, group);
+    const ClusterView::PoolView& pool = view_.pool(pool_);
+    if (asks_part(tasks)) {
+      if (auto member = find_in_holes(pool, tasks, group)) return member;
+    }
+    // The option that comes first decides where the search begins; later options are tried on the
+    // same nodes, so nothing that fits is missed when the search runs over all of them.
+    const std::int32_t from =
+        asks_whole(tasks) && tasks.device_options.size() == 1
+            ? static_cast<std::int32_t>(tasks.device_options.front().count.value)
+            : 0;
+    if (request_.strategy == model::Strategy::Spread) {
+      for (auto it = pool.by_whole.rbegin(); it != pool.by_whole.rend() && it->first >= from; ++it)
+        if (auto member = at(it->second, group)) return member;
+      return std::nullopt;
+    }
+    for (auto it = pool.by_whole.lower_bound({from, NodeId{}}); it != pool.by_whole.end(); ++it)
+      if (auto member = at(it->second, group)) return member;
+    return std::nullopt;
+  }
+
+  // The smallest hole that is large enough, of the first option.
+  std::optional<MemberPlacement> find_in_holes(const ClusterView::PoolView& pool,
+                                               const TaskGroup& tasks, std::int32_t group) const {
+    const auto least = static_cast<std::int32_t>(
+        std::max<std::int64_t>(1, tasks.device_options.front().share.value));
+    NodeId last;
+    for (auto it = pool.holes.lower_bound({least, NodeId{}, 0}); it != pool.holes.end(); ++it) {
+      const NodeId id = std::get<1>(*it);
+      if (id == last) continue;
+      last = id;
+      if (auto member = at(id, group)) return member;
+    }
+    return std::nullopt;
+  }
+
+  // Inside one topology domain: the node with the fewest whole free devices that fits.
+  std::optional<MemberPlacement> find_among(const std::vector<NodeId>& nodes,
+                                            std::int32_t group) const {
+    std::optional<MemberPlacement> best;
+    std::int32_t best_whole = 0;
+    for (const NodeId id : nodes) {
+      const std::int32_t whole = view_.node(id).whole;
+      if (best && whole >= best_whole) continue;
+      if (auto member = at(id, group)) {
+        best = std::move(member);
+        best_whole = whole;
+      }
+    }
+    return best;
+  }
+
+  void set_isolation() {
+    for (const MemberPlacement& member : trial_.placement.members)
+      for (const DeviceAssignment& assignment : member.devices)
+        if (assignment.slice.empty() && assignment.milli < base::kWholeDevice)
+          trial_.placement.isolation = Isolation::None;
+  }
+
+  const State& state_;
+  ClusterView& view_;
+  const Request& request_;
+  PoolId pool_;
+  const std::vector<NodeId>* only_;
+  PoolTrial trial_;
+};
+
+// Ready nodes of the pool by their domain at `level`, in whichever topology has that level; nodes
+// outside the topology are left out.
+std::map<std::string, std::vector<NodeId>> domains_at(const State& state, const ClusterView& view,
+                                                      PoolId pool, const std::string& level) {
+  std::map<std::string, std::vector<NodeId>> domains;
+  for (const auto& [name, topology] : state.topologies) {
+    const auto at = std::ranges::find(topology.levels, level);
+    if (at == topology.levels.end()) continue;
+    const auto depth = static_cast<std::size_t>(at - topology.levels.begin());
+    for (const NodeId id : state.pools.at(pool).nodes) {
+      if (!view.node(id).is_ready) continue;
+      for (const model::TopologyPath& path : view.node(id).node->topology) {
+        if (path.topology != name || path.domains.size() <= depth) continue;
+        std::string domain;  // the whole path: rack-1 of hall-1 is not rack-1 of hall-2
+        for (std::size_t i = 0; i <= depth; ++i)
+          domain += path.domains[i] + "/";
+        domains[domain].push_back(id);
+      }
+    }
+  }
+  return domains;
+}
+
+// The domain that fits and has the fewest whole free devices; the fullest trial when none fits.
+PoolTrial place_in_domains(const State& state, ClusterView& view, const Request& request,
+                           PoolId pool, const std::string& level) {
+  const auto domains = domains_at(state, view, pool, level);
+  const std::size_t mark = view.mark();
+  const std::vector<NodeId>* best = nullptr;
+  std::int64_t best_whole = 0;
+  PoolTrial fullest;
+  fullest.short_group = 0;
+  for (const auto& [domain, nodes] : domains) {
+    std::int64_t whole = 0;
+    for (const NodeId id : nodes)
+      whole += view.node(id).whole;
+    if (best != nullptr && whole >= best_whole) continue;
+    PoolTrial trial = PoolPlacer(state, view, request, pool, &nodes).run();
+    view.rollback(mark);
+    if (trial.is_complete()) {
+      best = &nodes;
+      best_whole = whole;
+    } else if (trial.placed > fullest.placed) {
+      fullest = std::move(trial);
+    }
+  }
+  if (best == nullptr) return fullest;
+  return PoolPlacer(state, view, request, pool, best).run();
+}
+
+}  // namespace
+
+PoolTrial place_in_pool(const State& state, ClusterView& view, const Request& request,
+                        PoolId pool) {
+  const model::TopologyRequest& topology = request.workload->constraints.topology;
+  if (!topology.required.empty())
+    return place_in_domains(state, view, request, pool, topology.required);
+  if (!topology.preferred.empty()) {
+    const std::size_t mark = view.mark();
+    PoolTrial trial = place_in_domains(state, view, request, pool, topology.preferred);
+    if (trial.is_complete()) return trial;
+    view.rollback(mark);
+  }
+  return PoolPlacer(state, view, request, pool, nullptr).run();
+}
+
+bool surely_too_small(const ClusterView& view, const Workload& workload, PoolId pool) {
+  std::int64_t needed = 0;
+  for (const TaskGroup& group : workload.groups) {
+    if (group.members == 0 || group.min_members == 0) continue;
+    if (group.device_options.size() != 1 || !asks_whole(group)) continue;
+    const std::int64_t count = group.device_options.front().count.value;
+    if (view.most_whole(pool) < count) return true;
+    needed += count * group.min_members;
+  }
+  return needed > view.pool(pool).whole;
+}
+
+}  // namespace scheduling::internal

@@ -1,0 +1,51 @@
+#pragma once
+// Finding places: one member on one node, and all members of a workload in one pool. Integers only;
+// every choice ends in a stable order (node id, device index).
+
+#include <cstdint>
+#include <optional>
+
+#include "model/ids.h"
+#include "model/placement.h"
+#include "model/reason.h"
+#include "model/state.h"
+#include "model/workload.h"
+#include "model/workload_class.h"
+#include "scheduling/internal/cluster_view.h"
+
+namespace scheduling::internal {
+
+// Who asks, with what decides where it may go.
+struct Request {
+  const model::Workload* workload = nullptr;
+  model::QueueId tenant;
+  model::Strategy strategy = model::Strategy::Pack;
+  model::Exclusive exclusive = model::Exclusive::Nothing;  // of the tenant
+  bool shares_across_tenants = false;                      // of the tenant
+};
+Request request_for(const model::State& state, const model::Workload& workload);
+
+// The member on this node, on what is free of it now; nothing when it does not fit.
+std::optional<model::MemberPlacement> place_member(const model::State& state, const FreeNode& node,
+                                                   const Request& request, std::int32_t group);
+
+// Why the node cannot take one member of the group now: the first reason in the order of
+// docs/design/0001-first-planner.md; None when it can.
+model::Reason rejection(const model::State& state, const FreeNode& node, const Request& request,
+                        std::int32_t group);
+
+struct PoolTrial {
+  model::Placement placement;  // what was placed, minima first; complete when `is_complete`
+  std::int64_t placed = 0;
+  std::int32_t short_group = -1;  // the first group whose minimum was not reached; -1: none
+  bool is_complete() const { return short_group < 0; }
+};
+// Places the minima of all groups, then what more fits up to the wanted members. Leaves the members
+// taken in `view`: the caller rolls back to its own mark when it does not keep them.
+PoolTrial place_in_pool(const model::State& state, ClusterView& view, const Request& request,
+                        model::PoolId pool);
+
+// A quick no: true only when place_in_pool would certainly fail.
+bool surely_too_small(const ClusterView& view, const model::Workload& workload, model::PoolId pool);
+
+}  // namespace scheduling::internal

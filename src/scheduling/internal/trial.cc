@@ -1,0 +1,286 @@
+#include "scheduling/internal/trial.h"
+
+#include <algorithm>
+
+#include "policy/charge.h"
+#include "policy/eligibility.h"
+#include "scheduling/internal/explaining.h"
+#include "scheduling/internal/victims.h"
+
+namespace scheduling::internal {
+
+using model::Dimension;
+using model::Outcome;
+using model::PoolId;
+using model::QueueId;
+using model::Reason;
+using model::State;
+using model::Step;
+using model::Test;
+using model::Verdict;
+using model::Workload;
+using model::WorkloadRecord;
+
+void refresh_facts(const State& state, std::int64_t cluster_version, const Workload& workload,
+                   EquivalenceClass& equals) {
+  if (equals.facts_version == cluster_version) return;
+  equals.facts_version = cluster_version;
+  equals.need = policy::min_members(workload);
+  equals.could_fit = 0;
+  equals.pools.clear();
+  for (const PoolId pool : policy::accepted_pools(state, workload.constraints)) {
+    PoolFacts facts{.pool = pool,
+                    .ask = policy::ask_in(state, workload, pool),
+                    .could_fit = policy::could_ever_fit(state, workload, pool),
+                    .failed_at = {}};
+    equals.could_fit = std::max(equals.could_fit, facts.could_fit);
+    equals.pools.push_back(std::move(facts));
+  }
+  const auto fits = std::ranges::find_if(
+      equals.pools, [&](const PoolFacts& facts) { return facts.could_fit >= equals.need; });
+  equals.count_pool =
+      fits == equals.pools.end() ? 0 : static_cast<std::size_t>(fits - equals.pools.begin());
+}
+
+namespace {
+
+// One run of the chain in one pool or over all of them; collects steps only when recording.
+class Chain {
+ public:
+  Chain(const TrialWorld& world, const Workload& workload, const WorkloadRecord* record,
+        EquivalenceClass& equals, model::WorkloadId head, Depth depth)
+      : world_(world),
+        workload_(workload),
+        record_(record),
+        equals_(equals),
+        head_(head),
+        depth_(depth),
+        request_(request_for(world.state, workload)) {}
+
+  Trial run() {
+    record([] {
+      return Step{.test = Test::Eligible,
+                  .dimension = {},
+                  .queue = {},
+                  .limit = {},
+                  .holders = {},
+                  .rejected = {},
+                  .until = {}};
+    });
+    if (!is_feasible() || !is_next()) return std::move(trial_);
+    bool is_always_above_max = true;
+    for (trial_.pool = 0; trial_.pool < equals_.pools.size(); ++trial_.pool) {
+      if (try_pool(equals_.pools[trial_.pool]) || trial_.is_open) return std::move(trial_);
+      if (trial_.reason != Reason::AboveQueueMax) is_always_above_max = false;
+    }
+    trial_.verdict = is_always_above_max ? Verdict::Infeasible : Verdict::Blocked;
+    return std::move(trial_);
+  }
+
+ private:
+  template <class MakeStep>
+  void record(MakeStep&& make_step) {
+    if (depth_ == Depth::Recorded) trial_.steps.push_back(make_step());
+  }
+  void fail(Reason reason) { trial_.reason = reason; }
+
+  bool is_feasible() {
+    const bool fits = equals_.need > 0 && equals_.could_fit >= equals_.need;
+    if (!fits) fail(infeasible_reason(world_.state, equals_));
+    record([&] {
+      Step step = feasible_step(world_.state, workload_, equals_);
+      step.outcome = fits ? Outcome::Passed : Outcome::Failed;
+      step.reason = fits ? Reason::None : trial_.reason;
+      return step;
+    });
+    if (!fits) trial_.verdict = Verdict::Infeasible;
+    return fits;
+  }
+
+  bool is_next() {
+    if (head_.is_none()) return true;
+    fail(Reason::BehindHead);
+    record([&] {
+      Step step{.test = Test::QueueOrder,
+                .dimension = {},
+                .queue = workload_.queue,
+                .limit = {},
+                .holders = {},
+                .rejected = {},
+                .until = {}};
+      step.outcome = Outcome::Failed;
+      step.reason = Reason::BehindHead;
+      step.holders.push_back({.workload = head_, .queue = workload_.queue, .until = {}});
+      return step;
+    });
+    return false;
+  }
+
+  bool try_pool(PoolFacts& facts) {
+    fail(Reason::None);
+    if (!passes_queue_max(facts) || !passes_guarantee(facts) || !passes_unlent(facts)) return false;
+    const std::size_t mark = world_.view.mark();
+    PoolTrial placed = surely_fails(facts)
+                           ? PoolTrial{.placement = {}, .placed = 0, .short_group = 0}
+                           : place(facts);
+    if (trial_.is_open) return false;
+    if (placed.is_complete()) {
+      record([&] { return place_passed_step(facts, equals_.need, placed.placed); });
+      trial_.verdict = Verdict::Starts;
+      trial_.placement = std::move(placed.placement);
+      return true;
+    }
+    world_.view.rollback(mark);
+    const Taker taker{
+        .workload = &workload_, .record = record_, .ask = &facts.ask, .pool = facts.pool};
+    const PlaceFailure failure = place_failure(world_, workload_, facts);
+    fail(failure.reason);
+    record(
+        [&] { return place_failed_step(world_, taker, request_, failure, placed, equals_.need); });
+    return may_take_back(world_, taker) && take_back(taker, facts, placed.placed);
+  }
+
+  // Known without a search. When recording, the numbers are wanted, so it is never enough.
+  bool surely_fails(PoolFacts& facts) {
+    if (depth_ == Depth::Recorded) return false;
+    if (surely_too_small(world_.view, workload_, facts.pool)) return true;
+    if (!facts.failed_at) return false;
+    const std::vector<model::NodeId>& growth = world_.view.pool(facts.pool).growth;
+    const bool is_single = workload_.groups.size() == 1 && equals_.need == 1;
+    // A gang may need several nodes together: any growth means to search again.
+    if (!is_single && *facts.failed_at != growth.size()) return false;
+    for (std::size_t i = *facts.failed_at; i < growth.size(); ++i)
+      if (place_member(world_.state, world_.view.node(growth[i]), request_, 0)) return false;
+    if (world_.view.is_untouched()) facts.failed_at = growth.size();
+    return true;
+  }
+
+  PoolTrial place(PoolFacts& facts) {
+    if (depth_ == Depth::Quick) {
+      trial_.is_open = true;
+      return {};
+    }
+    const bool was_untouched = world_.view.is_untouched();
+    PoolTrial trial = place_in_pool(world_.state, world_.view, request_, facts.pool);
+    if (!trial.is_complete() && was_untouched)
+      facts.failed_at = world_.view.pool(facts.pool).growth.size();
+    return trial;
+  }
+
+  bool take_back(const Taker& taker, const PoolFacts& facts, std::int64_t placed) {
+    if (depth_ == Depth::Quick) {
+      trial_.is_open = true;
+      return false;
+    }
+    VictimSearch search = find_victims(world_, taker, request_);
+    const bool is_enough = !search.victims.empty();
+    record([&] {
+      Step step{.test = Test::Victims,
+                .dimension = Dimension{facts.pool, model::kDevice},
+                .queue = {},
+                .limit = {},
+                .holders = {},
+                .rejected = {},
+                .until = search.until};
+      step.outcome = is_enough ? Outcome::Passed : Outcome::Failed;
+      step.reason = search.failure;
+      step.need = equals_.need - placed;
+      step.have = search.placeable - placed;
+      return step;
+    });
+    if (is_enough) {
+      trial_.verdict = Verdict::Starts;
+      trial_.reason = Reason::None;
+      trial_.placement = std::move(search.placement);
+      trial_.victims = std::move(search.victims);
+      trial_.cause = search.cause;
+      return true;
+    }
+    fail(search.failure);
+    if (search.until)
+      trial_.until = trial_.until ? std::min(*trial_.until, *search.until) : search.until;
+    return false;
+  }
+
+  // Calls `visit(queue, dimension, amount asked)` along the queue path until one fails.
+  template <class Visit>
+  bool on_path(const PoolFacts& facts, Visit&& visit) {
+    if (world_.quotas.table().governed().empty()) return true;
+    for (const QueueId queue : world_.state.queues.at(workload_.queue).path)
+      for (const auto& a : facts.ask.amounts())
+        if (world_.quotas.table().is_governed(a.dimension) && !visit(queue, a.dimension, a.amount))
+          return false;
+    return true;
+  }
+
+  bool passes_queue_max(const PoolFacts& facts) {
+    return on_path(facts, [&](QueueId queue, Dimension d, std::int64_t need) {
+      const auto max = world_.quotas.table().of(queue, d).max;
+      if (!max) return true;
+      const std::int64_t have = world_.quotas.held(queue, d);
+      const bool passes = have + need <= *max;
+      if (!passes) fail(need > *max ? Reason::AboveQueueMax : Reason::QueueMax);
+      record([&] {
+        Step step = quota_step(Test::QueueMax, trial_.reason, queue, d, need, have, *max);
+        if (!passes) step.holders = holders_in_queue(world_.state, queue, d);
+        return step;
+      });
+      return passes;
+    });
+  }
+
+  bool passes_guarantee(const PoolFacts& facts) {
+    if (world_.state.classes.at(workload_.workload_class).reclaimable != model::Reclaimable::Never)
+      return true;
+    return on_path(facts, [&](QueueId queue, Dimension d, std::int64_t need) {
+      const std::int64_t limit = world_.quotas.table().of(queue, d).guarantee;
+      const std::int64_t have = world_.quotas.held(queue, d);
+      const bool passes = have + need <= limit;
+      if (!passes) fail(Reason::OutsideGuarantee);
+      record(
+          [&] { return quota_step(Test::Guarantee, trial_.reason, queue, d, need, have, limit); });
+      return passes;
+    });
+  }
+
+  bool passes_unlent(const PoolFacts& facts) {
+    for (const auto& a : facts.ask.amounts()) {
+      const Dimension d = a.dimension;
+      if (d.pool != facts.pool || !world_.quotas.table().is_governed(d)) continue;
+      const std::int64_t guarantee = world_.quotas.table().of(workload_.queue, d).guarantee;
+      if (world_.quotas.held(workload_.queue, d) + a.amount <= guarantee) continue;
+      const std::int64_t kept = world_.quotas.kept_for_others(workload_.queue, d);
+      if (kept == 0) continue;
+      const std::int64_t free = world_.quotas.free(d);
+      const bool passes = free - a.amount >= kept;
+      if (!passes) fail(Reason::GuaranteeOfOther);
+      record([&] {
+        Step step = quota_step(Test::UnlentGuarantee, trial_.reason, workload_.queue, d, a.amount,
+                               free, kept);
+        if (!passes)
+          step.holders = keepers(world_.state, world_.quotas.table(), workload_.queue, d);
+        return step;
+      });
+      if (!passes) return false;
+    }
+    return true;
+  }
+
+  const TrialWorld& world_;
+  const Workload& workload_;
+  const WorkloadRecord* record_;
+  EquivalenceClass& equals_;
+  model::WorkloadId head_;
+  Depth depth_;
+  Request request_;
+  Trial trial_;
+};
+
+}  // namespace
+
+Trial try_workload(const TrialWorld& world, const Workload& workload, const WorkloadRecord* record,
+                   EquivalenceClass& equals, model::WorkloadId head, Depth depth) {
+  return Chain(world, workload, record, equals, head, depth).run();
+}
+
+}  // namespace scheduling::internal

@@ -1,0 +1,68 @@
+#pragma once
+// The chain of tests for one workload: the one place where it is decided whether it starts, and
+// because of what it does not. The same code answers RunNow (with or without recording steps), Why
+// and Fits. Definitions: docs/design/0001-first-planner.md.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/instant.h"
+#include "model/explanation.h"
+#include "model/placement.h"
+#include "model/policy_set.h"
+#include "model/state.h"
+#include "scheduling/internal/cluster_view.h"
+#include "scheduling/internal/pending_index.h"
+#include "scheduling/internal/placing.h"
+#include "scheduling/internal/quota_view.h"
+
+namespace scheduling::internal {
+
+// Live attempts with a member in a leaf pool, by queue, and how many live attempts each class has.
+struct LiveIndex {
+  std::map<model::PoolId, std::map<model::QueueId, std::set<model::WorkloadId>>> by_pool;
+  std::map<model::ClassId, std::int64_t> by_class;
+};
+
+struct Trial {
+  model::Verdict verdict = model::Verdict::Blocked;
+  model::Reason reason = model::Reason::None;
+  model::Placement placement;                 // when it starts or takes back
+  std::vector<model::AttemptId> victims;      // not empty: starts once they are gone
+  model::Reason cause = model::Reason::None;  // Reclaim or Preempt
+  std::optional<base::Instant> until;         // the earliest time at which a test changes by itself
+  std::vector<model::Step> steps;             // when recorded
+  std::size_t pool = 0;                       // index in the class's pools, when it starts
+  bool is_open = false;                       // quick only: undecided
+};
+
+// Quick stops with `is_open` where only a search can tell; Full decides; Recorded decides and
+// collects steps with all their numbers. All three give the same reason for the same failure.
+enum class Depth { Quick, Full, Recorded };
+
+// Everything a trial reads. `view` and `quotas` are overlays: a trial leaves them as they were,
+// except that a Trial that starts leaves its members taken in `view`.
+struct TrialWorld {
+  const model::State& state;
+  const model::PolicySet& policy;
+  base::Instant now;
+  ClusterView& view;
+  QuotaView& quotas;
+  const LiveIndex& live;
+  const std::set<model::AttemptId>& stopping;  // told to stop by this plan
+};
+
+// The facts of a class, brought up to date with the cluster.
+void refresh_facts(const model::State& state, std::int64_t cluster_version,
+                   const model::Workload& workload, EquivalenceClass& equals);
+
+// `record` is null for a workload that was not submitted; `head` is the workload that must go first
+// in a strict queue, none when this one may go. Remembers in `equals` where placing failed.
+Trial try_workload(const TrialWorld& world, const model::Workload& workload,
+                   const model::WorkloadRecord* record, EquivalenceClass& equals,
+                   model::WorkloadId head, Depth depth);
+
+}  // namespace scheduling::internal

@@ -1,0 +1,343 @@
+#include "scheduling/internal/victims.h"
+
+#include <algorithm>
+
+namespace scheduling::internal {
+
+using base::Instant;
+using model::Attempt;
+using model::AttemptId;
+using model::AttemptPhase;
+using model::Dimension;
+using model::MemberPlacement;
+using model::QueueId;
+using model::Reason;
+using model::WorkloadClass;
+using model::WorkloadRecord;
+
+namespace {
+
+const WorkloadClass& class_of(const TrialWorld& world, const model::Workload& workload) {
+  return world.state.classes.at(workload.workload_class);
+}
+
+bool contains(const std::vector<QueueId>& path, QueueId queue) {
+  return std::ranges::find(path, queue) != path.end();
+}
+
+// The part of `path` below the deepest queue that is on both paths.
+std::vector<QueueId> below_common(const std::vector<QueueId>& path,
+                                  const std::vector<QueueId>& other) {
+  std::vector<QueueId> below;
+  for (const QueueId queue : path) {
+    if (contains(other, queue)) break;
+    below.push_back(queue);
+  }
+  return below;
+}
+
+// What the taker asks for in the leaf pool itself.
+template <class Visit>
+bool all_of_ask(const Taker& taker, Visit&& visit) {
+  for (const auto& a : taker.ask->amounts())
+    if (a.dimension.pool == taker.pool && !visit(a.dimension, a.amount)) return false;
+  return true;
+}
+
+bool within_entitlement(const TrialWorld& world, const Taker& taker, QueueId queue) {
+  return all_of_ask(taker, [&](Dimension d, std::int64_t amount) {
+    return world.quotas.held(queue, d) + amount <= world.quotas.entitlement(queue, d);
+  });
+}
+
+bool is_short(const TrialWorld& world, const Taker& taker, Dimension dimension,
+              std::int64_t asked) {
+  const std::int64_t kept = world.quotas.kept_for_others(taker.workload->queue, dimension);
+  return world.quotas.free(dimension) - kept < asked;
+}
+
+bool borrows_what_is_short(const TrialWorld& world, const Taker& taker, QueueId queue) {
+  return !all_of_ask(taker, [&](Dimension d, std::int64_t amount) {
+    return !(is_short(world, taker, d, amount) &&
+             world.quotas.held(queue, d) > world.quotas.entitlement(queue, d));
+  });
+}
+
+// With its ask the taker stays inside the guarantees of its whole path, where there are any.
+bool within_guarantee(const TrialWorld& world, const Taker& taker) {
+  bool is_governed = false;
+  for (const QueueId queue : world.state.queues.at(taker.workload->queue).path) {
+    const bool is_inside = all_of_ask(taker, [&](Dimension d, std::int64_t amount) {
+      if (!world.quotas.table().is_governed(d)) return true;
+      is_governed = true;
+      return world.quotas.held(queue, d) + amount <= world.quotas.table().of(queue, d).guarantee;
+    });
+    if (!is_inside) return false;
+  }
+  return is_governed;
+}
+
+Reason reclaim_bar(const TrialWorld& world, const Taker& taker, const WorkloadRecord& victim) {
+  if (!world.policy.allows_reclaim ||
+      class_of(world, victim.workload).reclaimable == model::Reclaimable::Never)
+    return Reason::NotReclaimable;
+  const auto& own_path = world.state.queues.at(taker.workload->queue).path;
+  const auto& victim_path = world.state.queues.at(victim.workload.queue).path;
+  for (const QueueId queue : below_common(own_path, victim_path))
+    if (!within_entitlement(world, taker, queue)) return Reason::NotReclaimable;
+  for (const QueueId queue : below_common(victim_path, own_path))
+    if (!borrows_what_is_short(world, taker, queue)) return Reason::NotBorrowing;
+  return Reason::None;
+}
+
+bool keeps_guarantees(const TrialWorld& world, const Taker& taker, const WorkloadRecord& victim) {
+  const auto& own_path = world.state.queues.at(taker.workload->queue).path;
+  const auto& victim_path = world.state.queues.at(victim.workload.queue).path;
+  for (const QueueId queue : below_common(victim_path, own_path))
+    for (const auto& a : victim.attempts.back().charge.amounts())
+      if (world.quotas.held(queue, a.dimension) - a.amount <
+          world.quotas.table().of(queue, a.dimension).guarantee)
+        return false;
+  return true;
+}
+
+Reason preempt_bar(const TrialWorld& world, const Taker& taker, const WorkloadRecord& victim) {
+  const WorkloadClass& own = class_of(world, *taker.workload);
+  const WorkloadClass& other = class_of(world, victim.workload);
+  const bool is_allowed = world.policy.allows_preemption &&
+                          other.preemptible == model::Preemptible::ByHigher &&
+                          other.priority < own.priority;
+  if (!is_allowed) return Reason::NotPreemptible;
+  if (victim.workload.queue == taker.workload->queue) return Reason::None;
+  return keeps_guarantees(world, taker, victim) ? Reason::None : Reason::NotPreemptible;
+}
+
+std::int64_t recent_evictions(const WorkloadRecord& victim, Instant now) {
+  const Instant day_ago = now - base::days(1);
+  return std::ranges::count_if(victim.evictions, [&](Instant t) { return t > day_ago; });
+}
+
+bool is_at_eviction_limit(const TrialWorld& world, const Taker& taker,
+                          const WorkloadRecord& victim) {
+  if (recent_evictions(victim, world.now) >= class_of(world, victim.workload).evictions_per_day)
+    return true;
+  if (taker.record == nullptr) return false;
+  const AttemptId next{taker.workload->id,
+                       static_cast<std::uint32_t>(taker.record->attempts.size() + 1)};
+  return std::ranges::find(victim.evicted_by, next) != victim.evicted_by.end();
+}
+
+}  // namespace
+
+Protection protection_of(const TrialWorld& world, const Taker& taker,
+                         const WorkloadRecord& victim) {
+  const Attempt& attempt = victim.attempts.back();
+  if (attempt.phase == AttemptPhase::Stopping || world.stopping.contains(attempt.id))
+    return {.reason = Reason::Stopping, .until = {}};
+  Protection result;
+  if (victim.workload.queue == taker.workload->queue) {
+    result.route = Reason::Preempt;
+    result.reason = preempt_bar(world, taker, victim);
+  } else {
+    result.reason = reclaim_bar(world, taker, victim);
+    const auto& lists = class_of(world, *taker.workload).may_preempt;
+    const std::string& victim_class = class_of(world, victim.workload).name;
+    if (result.reason != Reason::None && std::ranges::find(lists, victim_class) != lists.end()) {
+      const Reason preempt = preempt_bar(world, taker, victim);
+      if (preempt == Reason::None)
+        result = {.reason = preempt, .route = Reason::Preempt, .until = {}};
+    }
+  }
+  if (result.reason != Reason::None) return result;
+  const Instant protected_until = attempt.running_since.value_or(attempt.decided) +
+                                  class_of(world, victim.workload).min_runtime;
+  if (world.now < protected_until)
+    return {.reason = Reason::MinRuntime, .route = result.route, .until = protected_until};
+  if (is_at_eviction_limit(world, taker, victim) && !within_guarantee(world, taker))
+    result.reason = Reason::EvictionLimit;
+  return result;
+}
+
+bool may_take_back(const TrialWorld& world, const Taker& taker) {
+  if (world.policy.allows_reclaim && within_entitlement(world, taker, taker.workload->queue))
+    return true;
+  if (!world.policy.allows_preemption) return false;
+  const std::int64_t own = class_of(world, *taker.workload).priority;
+  return std::ranges::any_of(world.live.by_class, [&](const auto& entry) {
+    const WorkloadClass& other = world.state.classes.at(entry.first);
+    return other.preemptible == model::Preemptible::ByHigher && other.priority < own;
+  });
+}
+
+namespace {
+
+struct Candidate {
+  std::int64_t lost_work = 0;  // milli-device milliseconds since the start
+  const WorkloadRecord* record = nullptr;
+  model::WorkloadId id;
+};
+
+// Whether any attempt of the queue could be taken at all; exact about what depends on the queue
+// alone, so that whole queues are passed over without a look at their attempts.
+bool may_lose(const TrialWorld& world, const Taker& taker, QueueId queue) {
+  const bool lists_others = !class_of(world, *taker.workload).may_preempt.empty();
+  if (world.policy.allows_preemption && (queue == taker.workload->queue || lists_others))
+    return true;
+  if (queue == taker.workload->queue || !world.policy.allows_reclaim) return false;
+  const auto& own_path = world.state.queues.at(taker.workload->queue).path;
+  for (const QueueId on_path : below_common(world.state.queues.at(queue).path, own_path))
+    if (!borrows_what_is_short(world, taker, on_path)) return false;
+  return true;
+}
+
+std::vector<Candidate> candidates_in(const TrialWorld& world, const Taker& taker) {
+  std::vector<Candidate> found;
+  const auto live = world.live.by_pool.find(taker.pool);
+  if (live == world.live.by_pool.end()) return found;
+  for (const auto& [queue, workloads] : live->second) {
+    if (!may_lose(world, taker, queue)) continue;
+    for (const model::WorkloadId id : workloads) {
+      const WorkloadRecord& record = world.state.workloads.at(id);
+      const Attempt& attempt = record.attempts.back();
+      const base::Duration ran = world.now - attempt.running_since.value_or(attempt.decided);
+      const std::int64_t milli = attempt.charge.of({taker.pool, model::kDevice});
+      found.push_back({.lost_work = milli * ran.millis, .record = &record, .id = id});
+    }
+  }
+  std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
+    return a.lost_work != b.lost_work ? a.lost_work < b.lost_work : a.id < b.id;
+  });
+  return found;
+}
+
+class Search {
+ public:
+  Search(const TrialWorld& world, const Taker& taker, const Request& request)
+      : world_(world), taker_(taker), request_(request), mark_(world.view.mark()) {}
+
+  VictimSearch run() {
+    if (taker_.record != nullptr && world_.now < taker_.record->claim_allowed_at) {
+      result_.placeable = trial_now().placed;
+      result_.failure = Reason::ClaimBackoff;
+      result_.until = taker_.record->claim_allowed_at;
+      return result_;
+    }
+    if (collect()) {
+      prune();
+      finish();
+    } else {
+      fail();
+    }
+    restore();
+    return result_;
+  }
+
+ private:
+  PoolTrial trial_now() {
+    const std::size_t mark = world_.view.mark();
+    PoolTrial trial = place_in_pool(world_.state, world_.view, request_, taker_.pool);
+    world_.view.rollback(mark);
+    return trial;
+  }
+
+  bool fits_now() {
+    return !surely_too_small(world_.view, *taker_.workload, taker_.pool) &&
+           trial_now().is_complete() && keeps_unlent();
+  }
+
+  // Rule 4 holds for taking back too: what others keep of their guarantees is not for us.
+  bool keeps_unlent() const {
+    return all_of_ask(taker_, [&](Dimension d, std::int64_t amount) {
+      const std::int64_t kept = world_.quotas.kept_for_others(taker_.workload->queue, d);
+      if (kept == 0 || !world_.quotas.table().is_governed(d)) return true;
+      std::int64_t freed = 0;
+      for (const WorkloadRecord* victim : chosen_)
+        freed += victim->attempts.back().charge.of(d);
+      return world_.quotas.free(d) + freed - amount >= kept;
+    });
+  }
+
+  void remove(const WorkloadRecord& victim) {
+    const QueueId tenant = world_.state.queues.at(victim.workload.queue).tenant();
+    for (const MemberPlacement& member : victim.attempts.back().placement.members)
+      world_.view.give(victim.workload, member, tenant);
+    world_.quotas.hold_only(victim.workload.queue, victim.attempts.back().charge, -1);
+  }
+
+  // The shortest prefix of the candidates that is enough.
+  bool collect() {
+    for (const Candidate& candidate : candidates_in(world_, taker_)) {
+      const Protection protection = protection_of(world_, taker_, *candidate.record);
+      if (protection.reason == Reason::MinRuntime && protection.until)
+        min_runtime_until_ = std::min(min_runtime_until_.value_or(base::kNever), *protection.until);
+      if (protection.reason != Reason::None) continue;
+      if (chosen_.empty() || protection.route == Reason::Reclaim) result_.cause = protection.route;
+      chosen_.push_back(candidate.record);
+      remove(*candidate.record);
+      if (fits_now()) return true;
+    }
+    return false;
+  }
+
+  // Drops from the costly end whatever is not needed; the last one collected is needed.
+  void prune() {
+    for (std::size_t i = chosen_.size() - 1; i-- > 0;) {
+      std::vector<const WorkloadRecord*> fewer = chosen_;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      std::swap(fewer, chosen_);
+      rebuild(fewer);
+      if (!fits_now()) {
+        rebuild_from(chosen_, fewer);
+        chosen_ = std::move(fewer);
+      }
+    }
+  }
+
+  // View and quotas with exactly the present `chosen_` gone; `before` is what was gone so far.
+  void rebuild(const std::vector<const WorkloadRecord*>& before) { rebuild_from(before, chosen_); }
+  void rebuild_from(const std::vector<const WorkloadRecord*>& before,
+                    const std::vector<const WorkloadRecord*>& after) {
+    world_.view.rollback(mark_);
+    for (const WorkloadRecord* victim : before)
+      world_.quotas.hold_only(victim->workload.queue, victim->attempts.back().charge, +1);
+    for (const WorkloadRecord* victim : after)
+      remove(*victim);
+  }
+
+  void finish() {
+    PoolTrial trial = trial_now();
+    result_.placeable = trial.placed;
+    result_.placement = std::move(trial.placement);
+    for (const WorkloadRecord* victim : chosen_)
+      result_.victims.push_back(victim->attempts.back().id);
+    std::ranges::sort(result_.victims);
+  }
+
+  void fail() {
+    result_.placeable = trial_now().placed;
+    result_.failure = min_runtime_until_ ? Reason::MinRuntime : Reason::NotEnoughVictims;
+    result_.until = min_runtime_until_;
+  }
+
+  void restore() {
+    world_.view.rollback(mark_);
+    for (const WorkloadRecord* victim : chosen_)
+      world_.quotas.hold_only(victim->workload.queue, victim->attempts.back().charge, +1);
+  }
+
+  const TrialWorld& world_;
+  const Taker& taker_;
+  const Request& request_;
+  std::size_t mark_;
+  std::vector<const WorkloadRecord*> chosen_;
+  std::optional<Instant> min_runtime_until_;
+  VictimSearch result_;
+};
+
+}  // namespace
+
+VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request) {
+  return Search(world, taker, request).run();
+}
+
+}  // namespace scheduling::internal
