@@ -129,6 +129,10 @@ NodeBuilder::NodeBuilder(std::string name) {
   node_.backend = "test";
   node_.allocatable = {{model::kCpu, 64'000}, {model::kMemory, 512 * kGi}};
 }
+NodeBuilder& NodeBuilder::numbered(model::NodeId id) {
+  node_.id = id;
+  return *this;
+}
 NodeBuilder& NodeBuilder::in_pool(std::string pool) {
   pool_ = std::move(pool);
   return *this;
@@ -196,6 +200,10 @@ QuotaSpec& QueueBuilder::gpu_row(const std::string& pool) {
     if (row.pool == pool && row.resource == model::kDevice) return row;
   quotas_.push_back(QuotaSpec{.pool = pool});
   return quotas_.back();
+}
+QueueBuilder& QueueBuilder::numbered(model::QueueId id) {
+  queue_.id = id;
+  return *this;
 }
 QueueBuilder& QueueBuilder::guarantee(std::string pool, std::int64_t gpus) {
   gpu_row(pool).guarantee = gpus * 1000;

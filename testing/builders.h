@@ -83,6 +83,7 @@ class NodeBuilder {
  public:
   explicit NodeBuilder(std::string name);
 
+  NodeBuilder& numbered(model::NodeId id);  // else the next free one
   NodeBuilder& in_pool(std::string pool);
   NodeBuilder& gpus(int count, std::string model = "H800", std::int64_t memory = 80 * kGi);
   NodeBuilder& unshareable();                          // every device: whole or not at all
@@ -115,6 +116,7 @@ class QueueBuilder {
  public:
   explicit QueueBuilder(std::string path);
 
+  QueueBuilder& numbered(model::QueueId id);  // else the next free one
   QueueBuilder& guarantee(std::string pool, std::int64_t gpus);
   QueueBuilder& lend(std::string pool, std::int64_t gpus);
   QueueBuilder& max(std::string pool, std::int64_t gpus);

@@ -74,7 +74,7 @@ void World::record(model::EventBody body, std::string actor) {
 
 model::PoolId World::define(const PoolSpec& spec) {
   model::Pool pool = spec.pool;
-  pool.id = id_for(state_->pool_by_name, pool.name, state_->pools);
+  if (pool.id.is_none()) pool.id = id_for(state_->pool_by_name, pool.name, state_->pools);
   if (!spec.parent.empty()) pool.parent = known(state_->pool_by_name, spec.parent);
   record(model::PoolDefined{pool});
   return pool.id;
@@ -82,7 +82,7 @@ model::PoolId World::define(const PoolSpec& spec) {
 
 model::QueueId World::define(const QueueBuilder& builder) {
   model::Queue queue = builder.queue();
-  queue.id = id_for(state_->queue_by_name, queue.name, state_->queues);
+  if (queue.id.is_none()) queue.id = id_for(state_->queue_by_name, queue.name, state_->queues);
   if (const auto slash = queue.name.rfind('/'); slash != std::string::npos)
     queue.parent = known(state_->queue_by_name, queue.name.substr(0, slash));
   for (const QuotaSpec& row : builder.quotas()) {
@@ -96,7 +96,8 @@ model::QueueId World::define(const QueueBuilder& builder) {
 }
 
 model::ClassId World::define(model::WorkloadClass workload_class) {
-  workload_class.id = id_for(state_->class_by_name, workload_class.name, state_->classes);
+  if (workload_class.id.is_none())
+    workload_class.id = id_for(state_->class_by_name, workload_class.name, state_->classes);
   const model::ClassId id = workload_class.id;
   record(model::ClassDefined{std::move(workload_class)});
   return id;
@@ -107,7 +108,8 @@ void World::define(const model::PolicySet& policy) { record(model::PolicyChanged
 model::NodeId World::see(const NodeBuilder& builder) {
   model::Node node = builder.node();
   const auto found = state_->node_by_name.find(node.name);
-  node.id = found != state_->node_by_name.end() ? found->second : state_->next_node;
+  if (node.id.is_none())
+    node.id = found != state_->node_by_name.end() ? found->second : state_->next_node;
   node.pool = known(state_->pool_by_name, builder.pool());
   const model::NodeId id = node.id;
   record(model::NodeSeen{std::move(node)});

@@ -50,8 +50,8 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // Configuration. A name that exists is replaced, keeping its id. Queues whose path has a parent,
-  // quotas and classes need what they name to exist (ASSERT).
+  // Configuration. An id that is set is used, else a name that exists is replaced, keeping its id.
+  // Queues whose path has a parent and quotas need what they name to exist (ASSERT).
   model::PoolId define(const PoolSpec& pool);
   model::QueueId define(const QueueBuilder& queue);
   model::ClassId define(model::WorkloadClass workload_class);
