@@ -94,12 +94,12 @@ base::Result<Tree> pairs(const std::vector<std::string>& rows, std::string_view 
     const std::size_t equals = row.find('=');
     if (equals == std::string::npos || equals == 0)
       return base::fail_field(Code::InvalidArgument, std::string(flag),
-                              fmt::format("{} is not of the form name=value", row),
+                              fmt::format("{} is not of the form name=value", shortened(row)),
                               fmt::format("write {} NAME=value", flag));
     const std::string key = row.substr(0, equals);
     if (map.find(key) != nullptr)
       return base::fail_field(Code::InvalidArgument, std::string(flag),
-                              fmt::format("{} is given twice", key), "keep one of the two");
+                              fmt::format("{} is given twice", shortened(key)), "keep one of the two");
     map.put(key, Tree::of_text(row.substr(equals + 1)));
   }
   return map;
@@ -166,7 +166,7 @@ base::Result<Document> document_of(const SubmitFlags& flags) {
   Document document = read_document(tree, fault);
   if (!fault.error && !std::holds_alternative<WorkloadDocument>(document.body))
     return base::fail_field(Code::InvalidArgument, "--kind",
-                            fmt::format("{} is not a kind of work", flags.kind),
+                            fmt::format("{} is not a kind of work", shortened(flags.kind)),
                             "use TrainingJob, InferenceService, Notebook, BatchInference or "
                             "Workload");
   if (!fault.error) return document;

@@ -15,18 +15,6 @@ using base::Code;
 
 constexpr base::Duration kLongest = base::days(3653);
 
-// Long or odd text is cut for a message, which a person reads on one line.
-std::string shown(std::string_view text) {
-  constexpr std::size_t kLimit = 60;
-  std::string out;
-  for (const char c : text.substr(0, kLimit))
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  if (text.size() <= kLimit) return out;
-  while (!out.empty() && !base::is_utf8(out))
-    out.pop_back();
-  return out + "…";
-}
-
 bool is_yaml_boolean(std::string_view word) {
   static constexpr std::array<std::string_view, 18> kWords{
       "true", "True", "TRUE", "false", "False", "FALSE", "yes", "Yes", "YES",
@@ -48,13 +36,25 @@ std::string_view shape_name(const Tree& tree) {
 
 }  // namespace
 
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kLimit = 60;
+  std::string out;
+  for (const char c : text.substr(0, kLimit))
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  // The cut may go through a character of up to four bytes.
+  for (int i = 0; i < 3 && !base::is_utf8(out); ++i)
+    out.pop_back();
+  if (text.size() <= kLimit) return out;
+  return out + "…";
+}
+
 std::string join_path(std::string_view path, std::string_view key) {
   // A key that is not a plain word would make the path ambiguous.
   const bool is_plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            c == '_' || c == '-';
   });
-  const std::string word = is_plain ? std::string(key) : "\"" + shown(key) + "\"";
+  const std::string word = is_plain ? std::string(key) : "\"" + shortened(key) + "\"";
   return path.empty() ? word : std::string(path) + "." + word;
 }
 
@@ -87,7 +87,7 @@ Map Field::map(std::initializer_list<std::string_view> allowed) const {
     Tree at;
     at.line = entry.line;
     Field(&at, join_path(path_, entry.key), *fault_)
-        .refuse("unknown key " + shown(entry.key),
+        .refuse("unknown key " + shortened(entry.key),
                 near ? "did you mean " + std::string(*near) + "?"
                      : "keys here are " + list_words(words));
     break;
@@ -142,7 +142,7 @@ std::map<std::string, std::string> Field::text_map(std::size_t max, std::size_t 
                                   c == '/';
                          });
     if (!is_good)
-      value.refuse("the key " + shown(key) + " is not allowed",
+      value.refuse("the key " + shortened(key) + " is not allowed",
                    "use 1 to 128 of letters, digits, '.', '_', '-' and '/'");
     // A label without a value is a mark; it must be written as "" to be meant.
     const bool is_empty = value.tree_->shape == Tree::Shape::Text && value.written().empty();
@@ -200,7 +200,7 @@ bool Field::boolean() const {
   if (!written) return false;
   if (tree_->shape == Tree::Shape::Word && *written == "true") return true;
   if (tree_->shape == Tree::Shape::Word && *written == "false") return false;
-  refuse(fmt::format("expected true or false, found {}", shown(*written)),
+  refuse(fmt::format("expected true or false, found {}", shortened(*written)),
          "write true or false, small and without quotes");
   return false;
 }
@@ -211,11 +211,11 @@ std::int64_t Field::integer(std::int64_t low, std::int64_t high) const {
   const std::string_view digits =
       written->starts_with('-') ? written->substr(1) : std::string_view(*written);
   if (tree_->shape == Tree::Shape::Text) {
-    refuse(fmt::format("expected a whole number, found the text \"{}\"", shown(*written)),
+    refuse(fmt::format("expected a whole number, found the text \"{}\"", shortened(*written)),
            "write it without quotes");
   } else if (digits.size() > 1 && digits.starts_with('0')) {
     refuse(fmt::format("{} starts with a zero, which some read as octal or hexadecimal",
-                       shown(*written)),
+                       shortened(*written)),
            "write it in decimal without the zero");
   } else if (const auto value = parsed(base::parse_integer(*written))) {
     if (*value >= low && *value <= high) return *value;
@@ -244,12 +244,12 @@ std::int64_t Field::milli() const {
   const auto written = scalar("an amount like 16 or 0.5");
   if (!written) return 0;
   if (const auto fault = fault_of_amount(*written); !fault.empty()) {
-    refuse(fmt::format("{}: {}", shown(*written), fault), "write it like 16, 0.5 or 500m");
+    refuse(fmt::format("{}: {}", shortened(*written), fault), "write it like 16, 0.5 or 500m");
     return 0;
   }
   const auto value = parsed(base::parse_milli(*written));
   if (value.value_or(0) <= kMaxAmount) return value.value_or(0);
-  refuse(fmt::format("{} is more than any cluster has", shown(*written)), "write what is needed");
+  refuse(fmt::format("{} is more than any cluster has", shortened(*written)), "write what is needed");
   return 0;
 }
 
@@ -257,12 +257,12 @@ std::int64_t Field::bytes() const {
   const auto written = scalar("a size like 128Gi");
   if (!written) return 0;
   if (const auto fault = fault_of_amount(*written); !fault.empty()) {
-    refuse(fmt::format("{}: {}", shown(*written), fault), "write it like 1024, 128Gi or 40G");
+    refuse(fmt::format("{}: {}", shortened(*written), fault), "write it like 1024, 128Gi or 40G");
     return 0;
   }
   const auto value = parsed(base::parse_bytes(*written));
   if (value.value_or(0) <= kMaxAmount) return value.value_or(0);
-  refuse(fmt::format("{} is more than any cluster has", shown(*written)), "write what is needed");
+  refuse(fmt::format("{} is more than any cluster has", shortened(*written)), "write what is needed");
   return 0;
 }
 
@@ -270,12 +270,12 @@ std::int64_t Field::count() const {
   const auto written = scalar("a whole number");
   if (!written) return 0;
   if (const auto fault = fault_of_amount(*written); !fault.empty()) {
-    refuse(fmt::format("{}: {}", shown(*written), fault), "write it like 4");
+    refuse(fmt::format("{}: {}", shortened(*written), fault), "write it like 4");
     return 0;
   }
   const auto value = parsed(base::parse_integer(*written));
   if (value.value_or(0) <= kMaxAmount) return value.value_or(0);
-  refuse(fmt::format("{} is more than any cluster has", shown(*written)), "write what is needed");
+  refuse(fmt::format("{} is more than any cluster has", shortened(*written)), "write what is needed");
   return 0;
 }
 
@@ -283,7 +283,7 @@ base::Duration Field::duration(Zero zero) const {
   const auto written = scalar("a duration like 90s or 2h");
   if (!written) return {};
   if (written->starts_with('-')) {
-    refuse(fmt::format("{}: a duration is never negative", shown(*written)),
+    refuse(fmt::format("{}: a duration is never negative", shortened(*written)),
            "write it like 90s, 2h or 1d12h");
     return {};
   }
@@ -291,7 +291,7 @@ base::Duration Field::duration(Zero zero) const {
   const auto value = is_bare_zero ? base::Duration{} : parsed(base::parse_duration(*written));
   if (!value) return {};
   if (*value > kLongest) {
-    refuse(fmt::format("{} is longer than ten years", shown(*written)), "shorten it");
+    refuse(fmt::format("{} is longer than ten years", shortened(*written)), "shorten it");
     return {};
   }
   if (*value == base::Duration{} && zero == Zero::Refused)
@@ -306,7 +306,7 @@ base::Instant Field::instant() const {
   // From 1970 to 9999, which is what the printed form can say.
   constexpr base::Instant kLast{253'402'300'799'999};
   if (value && (*value < base::Instant{} || *value > kLast))
-    refuse(fmt::format("{} is not between 1970 and 9999", shown(*written)), "write a real time");
+    refuse(fmt::format("{} is not between 1970 and 9999", shortened(*written)), "write a real time");
   return value.value_or(base::Instant{});
 }
 
@@ -316,7 +316,7 @@ std::size_t Field::index_of(std::span<const std::string_view> words) const {
   const auto at = std::find(words.begin(), words.end(), *written);
   if (at != words.end()) return static_cast<std::size_t>(at - words.begin());
   const auto near = base::nearest(*written, words);
-  refuse(fmt::format("unknown word {}", shown(*written)),
+  refuse(fmt::format("unknown word {}", shortened(*written)),
          near ? fmt::format("did you mean {}?", *near)
               : fmt::format("write {}", list_words(words)));
   return 0;

@@ -116,6 +116,8 @@ class Map {
 
 // "spec" + "weight" -> "spec.weight"
 std::string join_path(std::string_view path, std::string_view key);
+// Text for a message: long text is cut, control characters become '?'.
+std::string shortened(std::string_view text);
 // "a, b or c"
 std::string list_words(std::span<const std::string_view> words);
 

@@ -26,7 +26,7 @@ Body read_body(const Map& map, std::string_view kind, const Field& at) {
   if (kind == "Policy") return read_policy(map);
   if (kind == "Topology") return read_topology(map);
   const auto near = base::nearest(kind, kKinds);
-  at.refuse(fmt::format("unknown kind {}", kind.substr(0, 60)),
+  at.refuse(fmt::format("unknown kind {}", shortened(kind)),
             near ? fmt::format("did you mean {}?", *near)
                  : fmt::format("kinds are {}", list_words(kKinds)));
   return Body{};
@@ -42,7 +42,7 @@ Document read_document(const Tree& tree, Fault& fault) {
   const Map map = root.map({"apiVersion", "kind", "metadata", "spec", "status"});
   const Field version = map.required("apiVersion", "add the line apiVersion: berth/v1");
   if (version && version.is_scalar() && version.written() != kVersion)
-    version.refuse(fmt::format("unknown version {}", version.written().substr(0, 60)),
+    version.refuse(fmt::format("unknown version {}", shortened(version.written())),
                    "this Berth reads berth/v1");
   else if (version)
     version.text(kVersion.size());

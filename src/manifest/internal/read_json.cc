@@ -4,6 +4,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include "base/assert.h"
+#include "manifest/internal/field.h"
 #include "manifest/internal/read_text.h"
 
 namespace manifest {
@@ -114,7 +115,7 @@ base::Error error_at(const TreeBuilder& builder, const Failure& failure) {
   base::Error error{.code = base::Code::InvalidArgument, .message = {},
                     .field = std::to_string(builder.line), .hint = {}};
   if (!builder.doubled_key.empty()) {
-    error.message = "key " + builder.doubled_key + " stands twice in the same map";
+    error.message = "key " + shortened(builder.doubled_key) + " stands twice in the same map";
     error.hint = "keep one of the two";
   } else if (failure == json::error::too_deep) {
     error.code = base::Code::TooLarge;

@@ -220,19 +220,21 @@ struct GroupText {
   bool is_inner = false;
 };
 
-// Names the groups of a circle of parents that starts at `first`: "a -> b -> a".
-std::string circle_from(const std::vector<GroupText>& groups, std::size_t first) {
-  std::string text = groups[first].name;
-  std::size_t at = first;
-  for (std::size_t step = 0; step < groups.size(); ++step) {
-    const auto next = std::find_if(groups.begin(), groups.end(), [&](const GroupText& group) {
-      return group.name == groups[at].parent;
-    });
-    at = static_cast<std::size_t>(next - groups.begin());
-    text += " -> " + groups[at].name;
-    if (at == first) break;
-  }
-  return text;
+// The indexes of the circle of parents above `start`, from the group that was written first. What
+// only hangs below the circle is left out.
+std::vector<std::size_t> circle_above(const std::vector<GroupText>& groups,
+                                      const std::map<std::string_view, std::size_t>& by_name,
+                                      std::size_t start) {
+  std::size_t at = start;
+  for (std::size_t step = 0; step < groups.size(); ++step)
+    at = by_name.at(groups[at].parent);
+  std::vector<std::size_t> circle;
+  do {
+    circle.push_back(at);
+    at = by_name.at(groups[at].parent);
+  } while (at != circle.front());
+  std::rotate(circle.begin(), std::min_element(circle.begin(), circle.end()), circle.end());
+  return circle;
 }
 
 // Indexes of the groups, each after its parent and otherwise as written. Faults: an unknown parent,
@@ -257,12 +259,13 @@ std::vector<std::size_t> order_of(const std::vector<GroupText>& groups) {
   }
   for (std::size_t i = 0; i < groups.size() && order.size() < groups.size(); ++i) {
     if (is_placed[i] != 0) continue;
-    // Walk up until a group repeats: what hangs below a circle is not part of it.
-    std::size_t at = i;
-    for (std::size_t step = 0; step < groups.size(); ++step)
-      at = by_name.at(groups[at].parent);
-    groups[at].at.refuse("the parents of the groups form a circle: " + circle_from(groups, at),
-                         "let one of them have no parent");
+    const std::vector<std::size_t> circle = circle_above(groups, by_name, i);
+    std::string text;
+    for (const std::size_t at : circle)
+      text += groups[at].name + " -> ";
+    groups[circle.front()].at.refuse(
+        "the parents of the groups form a circle: " + text + groups[circle.front()].name,
+        "let one of them have no parent");
   }
   return order;
 }

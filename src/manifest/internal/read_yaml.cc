@@ -9,6 +9,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/assert.h"
+#include "manifest/internal/field.h"
 #include "manifest/internal/read_text.h"
 
 namespace manifest {
@@ -38,7 +39,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
-    refuse(Code::InvalidArgument, mark.line + 1, "anchor &" + name + " is not allowed",
+    refuse(Code::InvalidArgument, mark.line + 1, "anchor &" + shortened(name) + " is not allowed",
            "write the value out where it is used");
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
@@ -82,7 +83,7 @@ class TreeBuilder : public YAML::EventHandler {
   };
 
   [[noreturn]] static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
-    refuse(Code::InvalidArgument, mark.line + 1, "tag " + tag + " is not allowed",
+    refuse(Code::InvalidArgument, mark.line + 1, "tag " + shortened(tag) + " is not allowed",
            "remove it; the field decides the type");
   }
 
@@ -129,7 +130,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (!tree.is_scalar())
       refuse(Code::InvalidArgument, tree.line, "a key is empty or null", "write a name before :");
     if (!parent.keys.insert(tree.text).second)
-      refuse(Code::InvalidArgument, tree.line, "key " + tree.text + " stands twice in the same map",
+      refuse(Code::InvalidArgument, tree.line, "key " + shortened(tree.text) + " stands twice in the same map",
              "keep one of the two");
     parent.key = std::move(tree.text);
     parent.key_line = tree.line;
