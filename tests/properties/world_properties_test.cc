@@ -1,0 +1,149 @@
+// What must hold in every small world, whatever happens in it. Each case is a list of numbers from
+// which a world and its history are made (testing/random_world.h); a failing list is shrunk, then
+// printed with the story that it tells.
+//
+// BERTH_CASES=100000 gives the full run; RC_PARAMS="seed=…" repeats one.
+
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "base/codec.h"
+#include "base/random.h"
+#include "model/event.h"
+#include "testing/random_world.h"
+#include "testing/witness.h"
+
+namespace {
+
+using testkit::RandomWorld;
+using testkit::RandomWorldOptions;
+using testkit::Witness;
+using testkit::WitnessOptions;
+
+std::string cases_or(const char* otherwise) {
+  const char* wanted = std::getenv("BERTH_CASES");
+  return wanted != nullptr && *wanted != '\0' ? wanted : otherwise;
+}
+
+// Lists of numbers grow with the size of the case, so that early cases are small worlds.
+rc::Gen<std::vector<std::uint16_t>> numbers() {
+  return rc::gen::scale(3.0, rc::gen::container<std::vector<std::uint16_t>>(
+                                 rc::gen::inRange<std::uint16_t>(0, 1000)));
+}
+
+// Empty when nothing was wrong; else the faults and what led to them.
+std::string live_through(const std::vector<std::uint16_t>& choices, RandomWorldOptions options,
+                         WitnessOptions watched) {
+  RandomWorld random(choices, options);
+  Witness witness(random.world(), watched);
+  try {
+    random.set_up();
+    while (random.step() && witness.faults().empty()) {
+      random.world().settle();
+      witness.look_at_rest();
+    }
+    if (witness.faults().empty()) witness.look_at_records();
+  } catch (const std::exception& error) {
+    return std::string(error.what()) + "\n" + random.story();
+  }
+  return witness.faults().empty() ? std::string{} : witness.faults() + random.story();
+}
+
+// Gives the numbers of many cases to `faults_of`; fails with the smallest that has faults.
+void expect_none(const char* cases,
+                 const std::function<std::string(const std::vector<std::uint16_t>&)>& faults_of) {
+  rc::detail::TestParams params = rc::detail::configuration().testParams;
+  params.maxSuccess = std::stoi(cases_or(cases));
+  params.maxSize = 60;
+  const rc::detail::TestMetadata metadata{
+      .id = ::testing::UnitTest::GetInstance()->current_test_info()->name(), .description = {}};
+  const auto testable = [&] {
+    const std::string faults = faults_of(*numbers());
+    if (!faults.empty()) RC_FAIL(faults);
+  };
+  const auto result = rc::detail::checkTestable(testable, metadata, params);
+  if (result.is<rc::detail::SuccessResult>()) return;
+  std::ostringstream text;
+  rc::detail::printResultMessage(result, text);
+  FAIL() << text.str();
+}
+
+void expect_in_every_world(const char* cases, RandomWorldOptions options, WitnessOptions watched) {
+  expect_none(cases, [&](const std::vector<std::uint16_t>& choices) {
+    return live_through(choices, options, watched);
+  });
+}
+
+TEST(EveryWorld, OfWholeDevicesKeepsTheInvariants) {
+  expect_in_every_world(
+      "150",
+      {.has_shares = false, .has_failures = false, .has_changes = false, .has_groups = false},
+      {.checks_fresh_planner = false, .checks_explanations = false});
+}
+
+TEST(EveryWorld, OfPartsAndFailuresKeepsTheInvariants) {
+  expect_in_every_world("150", {}, {.checks_fresh_planner = false, .checks_explanations = false});
+}
+
+TEST(EveryWorld, IsPlannedAlikeByAnIncrementalAndAFreshPlanner) {
+  expect_in_every_world(
+      "150", {}, {.checks_state = false, .checks_journal = false, .checks_explanations = false});
+}
+
+TEST(EveryWorld, ExplainsTrulyWhyItsWorkWaits) {
+  expect_in_every_world(
+      "150", {}, {.checks_state = false, .checks_journal = false, .checks_fresh_planner = false});
+}
+
+std::string journal_of(const std::vector<std::uint16_t>& choices) {
+  RandomWorld random(choices);
+  random.set_up();
+  while (random.step()) {
+  }
+  std::string bytes;
+  for (const auto& event : random.world().journal())
+    bytes += base::encode(event);
+  return bytes;
+}
+
+TEST(EveryWorld, DecidesTheSameAgain) {
+  expect_none("50", [](const std::vector<std::uint16_t>& choices) {
+    return journal_of(choices) == journal_of(choices) ? std::string{} : "two runs differ";
+  });
+}
+
+// A property that random worlds never put under stress proves nothing: a fair part of them must
+// start, block, take back and lose something.
+TEST(EveryWorld, IsBusyEnoughToMeanSomething) {
+  int starts = 0, evictions = 0, waits = 0, losses = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    base::Random source{base::Seed{seed}};
+    std::vector<std::uint16_t> choices;
+    for (int i = 0; i < 300; ++i)
+      choices.push_back(static_cast<std::uint16_t>(source.below(1000)));
+    RandomWorld random(choices);
+    random.set_up();
+    while (random.step()) {
+    }
+    for (const auto& event : random.world().journal()) {
+      const std::string_view kind = model::kind_of(event);
+      starts += kind == "start";
+      evictions += kind == "evict";
+      waits += kind == "wait" || kind == "refuse";
+      losses += kind == "nodeConditionChanged";
+    }
+  }
+  EXPECT_GT(starts, 300);
+  EXPECT_GT(evictions, 30);
+  EXPECT_GT(waits, 150);
+  EXPECT_GT(losses, 20);
+}
+
+}  // namespace
