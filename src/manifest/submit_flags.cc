@@ -131,6 +131,11 @@ Tree spec_tree(const SubmitFlags& flags, Tree env) {
 }
 
 base::Result<base::Done> check_combination(const SubmitFlags& flags) {
+  if (!base::enum_from<model::Kind>(flags.kind))
+    return base::fail_field(
+        Code::InvalidArgument, "--kind",
+        fmt::format("{} is not a kind of work", shortened(flags.kind)),
+        "use TrainingJob, InferenceService, Notebook, BatchInference or Workload");
   if (!flags.gpus.empty() && !flags.share.empty())
     return base::fail_field(Code::InvalidArgument, "--share",
                             "--gpus and --share both say how much of a device",
@@ -164,11 +169,6 @@ base::Result<Document> document_of(const SubmitFlags& flags) {
   tree.put("spec", spec_tree(flags, *std::move(env)));
   Fault fault;
   Document document = read_document(tree, fault);
-  if (!fault.error && !std::holds_alternative<WorkloadDocument>(document.body))
-    return base::fail_field(Code::InvalidArgument, "--kind",
-                            fmt::format("{} is not a kind of work", shortened(flags.kind)),
-                            "use TrainingJob, InferenceService, Notebook, BatchInference or "
-                            "Workload");
   if (!fault.error) return document;
   fault.error->field = flag_of(fault.error->field, flags);
   return tl::unexpected(*fault.error);

@@ -146,7 +146,9 @@ class TreeBuilder : public YAML::EventHandler {
 base::Result<std::vector<Tree>> read_yaml(std::string_view text, std::size_t max_documents) {
   std::vector<Tree> documents;
   try {
-    std::istringstream stream{std::string(text)};
+    // An explicit end of the document makes the library refuse a quote that is still open there;
+    // at the end of the text it would close it silently.
+    std::istringstream stream{std::string(text) + (text.ends_with('\n') ? "...\n" : "\n...\n")};
     YAML::Parser parser(stream);
     TreeBuilder builder;
     while (parser.HandleNextDocument(builder)) {
