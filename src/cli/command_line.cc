@@ -111,7 +111,10 @@ base::Result<std::vector<std::string>> parse_flags(const Verb& verb, std::vector
       if (flag.value.empty())
         app.add_flag(cli11_name(flag), switches[name]);
       else
-        app.add_option(cli11_name(flag), values[name])->expected(1)->take_all();
+        app.add_option(cli11_name(flag), values[name])
+            ->expected(1)
+            ->allow_extra_args(false)
+            ->take_all();
     }
   };
   add(verb.flags);

@@ -219,11 +219,10 @@ base::Result<int> run_in_foreground(Session& session) {
     return base::fail_field(
         base::Code::InvalidArgument, session.invocation.has("file") ? "--file" : "--dry-run",
         "berth run shows one command that it starts", "use berth submit for that");
-  const base::Result<json::value> manifest =
+  const base::Result<std::string> manifest =
       submit_manifest(session.invocation, session.directory, session.environment);
   if (!manifest) return tl::unexpected(manifest.error());
-  const base::Result<json::value> answer =
-      session.server.post("/workloads", {}, json::serialize(*manifest));
+  const base::Result<json::value> answer = session.server.post("/workloads", {}, *manifest);
   if (!answer) return tl::unexpected(answer.error());
   const std::string number = text_at(*answer, "number");
   if (session.console.is_terminal) note(session, fmt::format("workload {} submitted", number));

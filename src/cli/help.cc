@@ -86,10 +86,10 @@ std::string help_overview() {
   }
   out +=
       "\nStart here\n"
-      "  berth serve                                  the scheduler, in another terminal\n"
-      "  berth submit --gpus 1 -- python train.py     queue work\n"
-      "  berth queue                                  see it wait and run\n"
-      "  berth why 1                                  see why\n"
+      "  berth serve                                the scheduler, in another terminal\n"
+      "  berth submit --gpus 1 -- python train.py   queue work\n"
+      "  berth queue                                see it wait and run\n"
+      "  berth why 1                                see why\n"
       "\nExit codes: 0 done, 1 refused or failed, 2 usage, 3 not found, 4 not allowed,\n"
       "5 server not reachable; berth run returns the code of the process.\n"
       "berth <command> --help explains one command.\n";

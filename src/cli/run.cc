@@ -79,7 +79,7 @@ int print_completion(const Invocation& invocation, const Console& console) {
 // A value that a flag cannot have is a mistake of usage, wherever it was noticed.
 bool is_usage(const base::Error& error) {
   return error.code == base::Code::InvalidArgument &&
-         (error.field.starts_with("--") || error.field == "KIND");
+         (error.field.starts_with("--") || error.field == "KIND" || error.field == "command");
 }
 
 int run_verb(const Invocation& invocation, Surroundings& surroundings) {

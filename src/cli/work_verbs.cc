@@ -154,11 +154,11 @@ base::Result<int> submit(Session& session) {
                               "a manifest has its own command", "give either -f or a command");
     return apply(session);
   }
-  const base::Result<json::value> manifest =
+  const base::Result<std::string> manifest =
       submit_manifest(session.invocation, session.directory, session.environment);
   if (!manifest) return tl::unexpected(manifest.error());
   const base::Result<json::value> answer =
-      session.server.post("/workloads", {{"dryRun", dry_run(session)}}, json::serialize(*manifest));
+      session.server.post("/workloads", {{"dryRun", dry_run(session)}}, *manifest);
   if (!answer) return tl::unexpected(answer.error());
   return print_done(session, *answer, "");
 }

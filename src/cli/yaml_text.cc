@@ -17,18 +17,22 @@ constexpr std::string_view kWords[] = {"y",   "n",    "yes",  "no", "true", "fal
 bool is_plain_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-' || c == '.' || c == '/' || c == ' ' || c == '+' || c == '=' || c == '(' ||
-         c == ')' || static_cast<unsigned char>(c) >= 0xC3;
+         c == ')';
 }
 
-// Whether the text means itself without quotes. Only letters begin such a text, and only harmless
-// characters follow, so nothing of YAML's grammar has to be known here.
+// Whether the text means itself without quotes. Only letters of any script begin such a text, and
+// only harmless characters follow, so nothing of YAML's grammar has to be known here.
 bool is_plain(std::string_view text) {
   if (text.empty() || text.back() == ' ') return false;
-  const char first = text[0];
-  if (!((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '/'))
-    return false;
+  const auto first = static_cast<unsigned char>(text[0]);
+  const bool begins_well = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
+                           first == '/' || first >= 0xC3;
+  // Separators of lines and the byte order mark mean something to some readers.
+  const bool has_mark = text.find("\xE2\x80") != std::string_view::npos ||
+                        text.find("\xEF\xBB\xBF") != std::string_view::npos;
+  if (!begins_well || has_mark) return false;
   for (const unsigned char c : text)
-    if (c < 0x80 && !is_plain_character(static_cast<char>(c))) return false;
+    if (c == 0xC2 || (c < 0x80 && !is_plain_character(static_cast<char>(c)))) return false;
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
