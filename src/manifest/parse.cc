@@ -41,22 +41,20 @@ std::size_t first_control_character(std::string_view text) {
 
 base::Result<base::Done> check_text(std::string_view text, const ParseOptions& options) {
   if (text.size() > kMaxTextBytes)
-    return base::fail_field(Code::TooLarge, place(options, 0),
-                            fmt::format("the text has {} bytes, at most {} are allowed",
-                                        text.size(), kMaxTextBytes),
-                            "send it in several pieces");
+    return base::fail_field(
+        Code::TooLarge, place(options, 0),
+        fmt::format("the text has {} bytes, at most {} are allowed", text.size(), kMaxTextBytes),
+        "send it in several pieces");
   if (const std::size_t at = first_bad_byte(text); at < text.size())
-    return base::fail_field(
-        Code::InvalidArgument, place(options, 0),
-        fmt::format("the text is not UTF-8: byte {:#04x} at offset {}",
-                    static_cast<unsigned char>(text[at]), at),
-        "save it as UTF-8");
+    return base::fail_field(Code::InvalidArgument, place(options, 0),
+                            fmt::format("the text is not UTF-8: byte {:#04x} at offset {}",
+                                        static_cast<unsigned char>(text[at]), at),
+                            "save it as UTF-8");
   if (const std::size_t at = first_control_character(text); at < text.size())
-    return base::fail_field(
-        Code::InvalidArgument, place(options, 0),
-        fmt::format("the text holds the control character {:#04x} at offset {}",
-                    static_cast<unsigned char>(text[at]), at),
-        "remove it, or write it as an escape in double quotes");
+    return base::fail_field(Code::InvalidArgument, place(options, 0),
+                            fmt::format("the text holds the control character {:#04x} at offset {}",
+                                        static_cast<unsigned char>(text[at]), at),
+                            "remove it, or write it as an escape in double quotes");
   return base::Done{};
 }
 
@@ -88,10 +86,10 @@ base::Result<std::vector<Tree>> flattened(std::vector<Tree> trees) {
       flat.push_back(std::move(item));
   }
   if (flat.size() > kMaxDocuments)
-    return base::fail_field(Code::TooLarge, "1",
-                            fmt::format("{} documents in one text, at most {} are allowed",
-                                        flat.size(), kMaxDocuments),
-                            "send them in several pieces");
+    return base::fail_field(
+        Code::TooLarge, "1",
+        fmt::format("{} documents in one text, at most {} are allowed", flat.size(), kMaxDocuments),
+        "send them in several pieces");
   return flat;
 }
 
@@ -143,8 +141,10 @@ base::Result<std::vector<Document>> parse(std::string_view text, const ParseOpti
     Fault fault;
     Document document = read_document(tree, fault);
     if (!options.source.empty() || trees->size() > 1) document.source = place(options, tree.line);
-    if (fault.error) faults.push_back(std::move(fault));
-    else documents.push_back(std::move(document));
+    if (fault.error)
+      faults.push_back(std::move(fault));
+    else
+      documents.push_back(std::move(document));
   }
   if (!faults.empty()) return tl::unexpected(together(faults, options, trees->size() == 1));
   return documents;

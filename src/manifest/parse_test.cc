@@ -190,8 +190,8 @@ spec:
 }
 
 TEST(Parse, KeepsPlainNumbersInTextAsWritten) {
-  const auto document =
-      workload_of(job("{command: [sleep, 010, 1.10, 0x1f, \"yes\", \"\"], env: {A: 1e3, B: \"\"}}"));
+  const auto document = workload_of(
+      job("{command: [sleep, 010, 1.10, 0x1f, \"yes\", \"\"], env: {A: 1e3, B: \"\"}}"));
   EXPECT_EQ(document.workload.command.argv,
             (std::vector<std::string>{"sleep", "010", "1.10", "0x1f", "yes", ""}));
   EXPECT_EQ(document.workload.command.environment,
@@ -200,7 +200,8 @@ TEST(Parse, KeepsPlainNumbersInTextAsWritten) {
 
 TEST(Parse, ShortAndLongQuotasMeanTheSame) {
   const auto short_form = body_of<QueueDocument>(
-      "apiVersion: berth/v1\nkind: Queue\nmetadata: {name: a/b}\nspec: {guarantee: 8, max: {gpu: 16}}");
+      "apiVersion: berth/v1\nkind: Queue\nmetadata: {name: a/b}\nspec: {guarantee: 8, max: {gpu: "
+      "16}}");
   const auto long_form = body_of<QueueDocument>(
       "apiVersion: berth/v1\nkind: Queue\nmetadata: {name: a/b}\n"
       "spec: {quotas: [{resource: gpu, guarantee: 8, max: 16}]}");
@@ -422,7 +423,9 @@ constexpr BadText kBadTexts[] = {
     {"a: \"\x04\"", "t.yaml", "control character 0x04 at offset 4", "remove"},
     {"a: \xff", "t.yaml", "not UTF-8: byte 0xff at offset 3", "save it as UTF-8"},
     {"a: \xc3", "t.yaml", "not UTF-8: byte 0xc3 at offset 3", ""},
-    {"\xff\xfe" "a", "t.yaml", "not UTF-8: byte 0xff at offset 0", ""},
+    {"\xff\xfe"
+     "a",
+     "t.yaml", "not UTF-8: byte 0xff at offset 0", ""},
 };
 
 INSTANTIATE_TEST_SUITE_P(Parse, BadTexts, testing::ValuesIn(kBadTexts));
@@ -485,9 +488,8 @@ TEST(Parse, BoundsListsMapsAndTexts) {
   std::string labels;
   for (int i = 0; i < 100; ++i)
     labels += fmt::format("k{}: v, ", i);
-  const base::Error error =
-      error_of("apiVersion: berth/v1\nkind: Notebook\nmetadata: {labels: {" + labels +
-               "}}\nspec: {}");
+  const base::Error error = error_of("apiVersion: berth/v1\nkind: Notebook\nmetadata: {labels: {" +
+                                     labels + "}}\nspec: {}");
   EXPECT_EQ(error.code, Code::TooLarge);
   EXPECT_EQ(error.field, "metadata.labels");
 }

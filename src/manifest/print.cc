@@ -151,8 +151,8 @@ std::string print(const std::vector<Document>& documents, Format format) {
 }
 
 WorkloadDocument document_of(const model::State& state, const model::Workload& workload) {
-  WorkloadDocument document{.workload = workload, .queue = {}, .class_name = {}, .pools = {},
-                            .custom = {}};
+  WorkloadDocument document{
+      .workload = workload, .queue = {}, .class_name = {}, .pools = {}, .custom = {}};
   if (const auto* record = state.queues.find(workload.queue)) document.queue = record->queue.name;
   if (const auto* found = state.classes.find(workload.workload_class))
     document.class_name = found->name;
@@ -163,7 +163,8 @@ WorkloadDocument document_of(const model::State& state, const model::Workload& w
   for (std::size_t i = 0; i < plain.groups.size(); ++i) {
     model::Quantities known;
     for (const model::ResourceAmount& a : plain.groups[i].per_member.amounts()) {
-      if (!known_resource_name(a.resource).empty()) known.set(a.resource, a.amount);
+      if (!known_resource_name(a.resource).empty())
+        known.set(a.resource, a.amount);
       else
         document.custom.push_back({.group = static_cast<std::int32_t>(i),
                                    .resource = std::string(model::resource_name(state, a.resource)),
@@ -190,7 +191,9 @@ QueueDocument document_of(const model::State& state, const model::Queue& queue) 
     document.quotas.push_back(
         {.pool = pool_name(state, quota.dimension.pool),
          .resource = std::string(model::resource_name(state, quota.dimension.resource)),
-         .guarantee = quota.guarantee, .lend = quota.lend, .max = quota.max});
+         .guarantee = quota.guarantee,
+         .lend = quota.lend,
+         .max = quota.max});
   document.queue.id = model::QueueId{};
   document.queue.parent = model::QueueId{};
   document.queue.quotas.clear();
@@ -233,8 +236,8 @@ std::string print_pool(const model::State& state, const model::PoolRecord& recor
     children.items.push_back(Tree::of_text(pool_name(state, child)));
   status.put_unless_empty("children", std::move(children));
   status.put("nodes", Tree::of_number(static_cast<std::int64_t>(record.nodes.size())));
-  for (const auto& [key, usage] : {std::pair{"held", &state.held}, {"free", &state.free},
-                                   {"secured", &state.secured}}) {
+  for (const auto& [key, usage] :
+       {std::pair{"held", &state.held}, {"free", &state.free}, {"secured", &state.secured}}) {
     Tree map = Tree::map();
     for (const model::DimensionAmount& a : usage->amounts()) {
       if (a.dimension.pool != record.pool.id) continue;

@@ -25,8 +25,7 @@ PoolDocument document_of(const model::State& state, const model::Pool& pool);
 
 std::string print_workload(const model::State& state, const model::WorkloadRecord& record,
                            Format format);
-std::string print_queue(const model::State& state, const model::QueueRecord& record,
-                        Format format);
+std::string print_queue(const model::State& state, const model::QueueRecord& record, Format format);
 std::string print_pool(const model::State& state, const model::PoolRecord& record, Format format);
 std::string print_class(const model::WorkloadClass& workload_class, Format format);
 std::string print_policy(const model::PolicySet& policy, Format format);

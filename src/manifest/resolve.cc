@@ -44,10 +44,9 @@ constexpr Noun kQueue{"queue", "queues"}, kPool{"pool", "pools"}, kClass{"class"
 tl::unexpected<base::Error> not_found(std::string field, Noun noun, std::string_view name,
                                       std::span<const std::string_view> names) {
   const auto near = base::nearest(name, names);
-  return base::fail_field(Code::NotFound, std::move(field),
-                          fmt::format("there is no {} {}", noun.one, name),
-                          near ? fmt::format("did you mean {}?", *near)
-                               : known_names(noun.several, names));
+  return base::fail_field(
+      Code::NotFound, std::move(field), fmt::format("there is no {} {}", noun.one, name),
+      near ? fmt::format("did you mean {}?", *near) : known_names(noun.several, names));
 }
 
 template <class Id>
@@ -78,8 +77,7 @@ base::Result<model::QueueId> default_queue(const model::State& state) {
                           "name one; " + known_names("queues", leaves));
 }
 
-base::Result<model::ClassId> class_of(const WorkloadDocument& document,
-                                      const model::State& state) {
+base::Result<model::ClassId> class_of(const WorkloadDocument& document, const model::State& state) {
   const std::string_view name = document.class_name.empty()
                                     ? policy::default_class_of(document.workload.kind)
                                     : std::string_view(document.class_name);
@@ -141,8 +139,8 @@ base::Result<Resolved> resolve_workload(const WorkloadDocument& document,
                               "use the name of a resource that is known");
     workload.groups[static_cast<std::size_t>(row.group)].per_member.set(id, row.amount);
   }
-  return Resolved{.value = std::move(workload), .resources = resources.take_defined(),
-                  .is_replacement = false};
+  return Resolved{
+      .value = std::move(workload), .resources = resources.take_defined(), .is_replacement = false};
 }
 
 // ---- queues ----
@@ -160,10 +158,9 @@ base::Result<model::PoolId> only_pool(const model::State& state, const std::stri
     return base::fail_field(Code::FailedPrecondition, field,
                             "there is no pool yet that a quota could be about",
                             "apply a document of kind Pool first");
-  return base::fail_field(Code::InvalidArgument, field,
-                          fmt::format("says no pool, and there are {}", leaves.size()),
-                          "write quotas: [{pool: …, resource: …, guarantee: …}]; " +
-                              known_names("pools", leaves));
+  return base::fail_field(
+      Code::InvalidArgument, field, fmt::format("says no pool, and there are {}", leaves.size()),
+      "write quotas: [{pool: …, resource: …, guarantee: …}]; " + known_names("pools", leaves));
 }
 
 base::Result<model::ResourceId> resource_of(const std::string& name, const model::State& state,
@@ -198,16 +195,17 @@ base::Result<base::Done> check_inner_pool(const QuotaRow& row, const model::Pool
 
 base::Result<model::Quota> resolve_row(const QuotaRow& row, const model::State& state,
                                        const std::string& field) {
-  const auto pool = row.pool.empty()
-                        ? only_pool(state, field)
-                        : id_of(state.pool_by_name, row.pool, kPool, field + ".pool");
+  const auto pool = row.pool.empty() ? only_pool(state, field)
+                                     : id_of(state.pool_by_name, row.pool, kPool, field + ".pool");
   if (!pool) return tl::unexpected(pool.error());
   const auto resource = resource_of(row.resource, state, field + ".resource");
   if (!resource) return tl::unexpected(resource.error());
   const auto checked = check_inner_pool(row, state.pools.at(*pool), state, field);
   if (!checked) return tl::unexpected(checked.error());
   return model::Quota{.dimension = {.pool = *pool, .resource = *resource},
-                      .guarantee = row.guarantee, .lend = row.lend, .max = row.max};
+                      .guarantee = row.guarantee,
+                      .lend = row.lend,
+                      .max = row.max};
 }
 
 base::Result<Resolved> resolve_queue(const QueueDocument& document, const model::State& state) {
@@ -220,10 +218,10 @@ base::Result<Resolved> resolve_queue(const QueueDocument& document, const model:
     const std::string parent = queue.name.substr(0, slash);
     const auto at = state.queue_by_name.find(parent);
     if (at == state.queue_by_name.end())
-      return base::fail_field(Code::NotFound, "metadata.name",
-                              fmt::format("queue {} would hang below {}, which does not exist",
-                                          queue.name, parent),
-                              fmt::format("apply a Queue named {} first", parent));
+      return base::fail_field(
+          Code::NotFound, "metadata.name",
+          fmt::format("queue {} would hang below {}, which does not exist", queue.name, parent),
+          fmt::format("apply a Queue named {} first", parent));
     queue.parent = at->second;
   }
   queue.quotas.clear();
@@ -232,15 +230,14 @@ base::Result<Resolved> resolve_queue(const QueueDocument& document, const model:
     auto quota = resolve_row(document.quotas[i], state, field);
     if (!quota) return tl::unexpected(quota.error());
     const bool is_double =
-        std::any_of(queue.quotas.begin(), queue.quotas.end(), [&](const model::Quota& other) {
-          return other.dimension == quota->dimension;
-        });
+        std::any_of(queue.quotas.begin(), queue.quotas.end(),
+                    [&](const model::Quota& other) { return other.dimension == quota->dimension; });
     if (is_double)
-      return base::fail_field(Code::InvalidArgument, field,
-                              fmt::format("a second row for {} in pool {}",
-                                          document.quotas[i].resource,
-                                          state.pools.at(quota->dimension.pool).pool.name),
-                              "keep one of the two");
+      return base::fail_field(
+          Code::InvalidArgument, field,
+          fmt::format("a second row for {} in pool {}", document.quotas[i].resource,
+                      state.pools.at(quota->dimension.pool).pool.name),
+          "keep one of the two");
     queue.quotas.push_back(*std::move(quota));
   }
   std::sort(queue.quotas.begin(), queue.quotas.end(),
@@ -307,7 +304,8 @@ struct Resolver {
     return Resolved{.value = body.policy, .resources = {}, .is_replacement = true};
   }
   base::Result<Resolved> operator()(const TopologyDocument& body) const {
-    return Resolved{.value = body.topology, .resources = {},
+    return Resolved{.value = body.topology,
+                    .resources = {},
                     .is_replacement = state.topologies.contains(body.topology.name)};
   }
 };

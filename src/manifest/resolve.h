@@ -1,7 +1,7 @@
 #pragma once
-// A document against a State: names become ids, and what comes out is ready to be put into an event.
-// An unknown name is Code::NotFound with the nearest known one. Whether the values make sense
-// together (sums of guarantees, members above a max) is for policy/checks.h.
+// A document against a State: names become ids, and what comes out is ready to be put into an
+// event. An unknown name is Code::NotFound with the nearest known one. Whether the values make
+// sense together (sums of guarantees, members above a max) is for policy/checks.h.
 
 #include <variant>
 #include <vector>
@@ -28,8 +28,8 @@ struct Resolved {
 // A new thing gets the next id of its table. A workload is always new; its user, submission time
 // and request key are for the caller to add.
 //
-// A workload without a queue goes to the only leaf queue, else to "default"; without a class to that
-// of its kind. A queue hangs below the queue that its path names, which must exist.
+// A workload without a queue goes to the only leaf queue, else to "default"; without a class to
+// that of its kind. A queue hangs below the queue that its path names, which must exist.
 base::Result<Resolved> resolve(const Document& document, const model::State& state);
 
 }  // namespace manifest

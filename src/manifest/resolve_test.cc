@@ -110,9 +110,9 @@ TEST(Resolve, TurnsTheNamesOfAWorkloadIntoIds) {
   EXPECT_EQ(workload.id, model::WorkloadId(1042));
   EXPECT_EQ(workload.queue, state.queue_by_name.at("search/nlp"));
   EXPECT_EQ(workload.workload_class, state.class_by_name.at("batch"));
-  EXPECT_EQ(workload.constraints.pools,
-            (std::vector<model::PoolId>{state.pool_by_name.at("a800"),
-                                        state.pool_by_name.at("h800")}));
+  EXPECT_EQ(
+      workload.constraints.pools,
+      (std::vector<model::PoolId>{state.pool_by_name.at("a800"), state.pool_by_name.at("h800")}));
 }
 
 TEST(Resolve, SuggestsTheNearestNameForAnUnknownOne) {
@@ -163,7 +163,8 @@ spec:
   ASSERT_TRUE(result) << base::to_text(result.error());
   const model::ResourceId fresh(model::kFirstCustom.value + 1);
   ASSERT_EQ(result->resources.size(), 1U);
-  EXPECT_EQ(result->resources[0], (model::ResourceDefined{.resource = fresh, .name = "nvme-slots"}));
+  EXPECT_EQ(result->resources[0],
+            (model::ResourceDefined{.resource = fresh, .name = "nvme-slots"}));
   const auto& groups = std::get<model::Workload>(result->value).groups;
   EXPECT_EQ(groups[0].per_member.of(model::kFirstCustom), 1);
   EXPECT_EQ(groups[0].per_member.of(fresh), 2);
@@ -202,8 +203,9 @@ TEST(Resolve, QuotasAreSortedByDimension) {
                       "{quotas: [{pool: a800, max: 4}, {pool: h800, guarantee: 8},"
                       " {pool: h800, resource: cpu, max: 64}]}"));
   ASSERT_EQ(queue.quotas.size(), 3U);
-  EXPECT_TRUE(std::is_sorted(queue.quotas.begin(), queue.quotas.end(),
-                             [](const auto& a, const auto& b) { return a.dimension < b.dimension; }));
+  EXPECT_TRUE(
+      std::is_sorted(queue.quotas.begin(), queue.quotas.end(),
+                     [](const auto& a, const auto& b) { return a.dimension < b.dimension; }));
   EXPECT_EQ(queue.quotas[0].dimension.resource, model::kCpu);
   EXPECT_EQ(queue.quotas[0].max, 64'000);
 }

@@ -99,7 +99,8 @@ base::Result<Tree> pairs(const std::vector<std::string>& rows, std::string_view 
     const std::string key = row.substr(0, equals);
     if (map.find(key) != nullptr)
       return base::fail_field(Code::InvalidArgument, std::string(flag),
-                              fmt::format("{} is given twice", shortened(key)), "keep one of the two");
+                              fmt::format("{} is given twice", shortened(key)),
+                              "keep one of the two");
     map.put(key, Tree::of_text(row.substr(equals + 1)));
   }
   return map;

@@ -62,8 +62,8 @@ TEST(SubmitFlags, ArePrintedAsADocumentThatTheServerReads) {
   flags.gpus = "0.5";
   const auto document = document_of(flags);
   ASSERT_TRUE(document);
-  const auto again = parse_one(print(*document, Format::Json), {.source = "",
-                                                                .notation = Notation::Json});
+  const auto again =
+      parse_one(print(*document, Format::Json), {.source = "", .notation = Notation::Json});
   ASSERT_TRUE(again) << base::to_text(again.error());
   EXPECT_EQ(*again, *document);
 }

@@ -24,12 +24,17 @@ bool is_yaml_boolean(std::string_view word) {
 
 std::string_view shape_name(const Tree& tree) {
   switch (tree.shape) {
-    case Tree::Shape::Null: return "nothing";
-    case Tree::Shape::Text: return "text";
+    case Tree::Shape::Null:
+      return "nothing";
+    case Tree::Shape::Text:
+      return "text";
     case Tree::Shape::Word:
-    case Tree::Shape::Number: return "a word or number";
-    case Tree::Shape::List: return "a list";
-    case Tree::Shape::Map: return "a map";
+    case Tree::Shape::Number:
+      return "a word or number";
+    case Tree::Shape::List:
+      return "a list";
+    case Tree::Shape::Map:
+      return "a map";
   }
   return "?";
 }
@@ -51,8 +56,8 @@ std::string shortened(std::string_view text) {
 std::string join_path(std::string_view path, std::string_view key) {
   // A key that is not a plain word would make the path ambiguous.
   const bool is_plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
   });
   const std::string word = is_plain ? std::string(key) : "\"" + shortened(key) + "\"";
   return path.empty() ? word : std::string(path) + "." + word;
@@ -219,7 +224,8 @@ std::int64_t Field::integer(std::int64_t low, std::int64_t high) const {
            "write it in decimal without the zero");
   } else if (const auto value = parsed(base::parse_integer(*written))) {
     if (*value >= low && *value <= high) return *value;
-    refuse(fmt::format("{} is outside {} to {}", *value, low, high), "choose a number in that range");
+    refuse(fmt::format("{} is outside {} to {}", *value, low, high),
+           "choose a number in that range");
   }
   return low;
 }
@@ -249,7 +255,8 @@ std::int64_t Field::milli() const {
   }
   const auto value = parsed(base::parse_milli(*written));
   if (value.value_or(0) <= kMaxAmount) return value.value_or(0);
-  refuse(fmt::format("{} is more than any cluster has", shortened(*written)), "write what is needed");
+  refuse(fmt::format("{} is more than any cluster has", shortened(*written)),
+         "write what is needed");
   return 0;
 }
 
@@ -262,7 +269,8 @@ std::int64_t Field::bytes() const {
   }
   const auto value = parsed(base::parse_bytes(*written));
   if (value.value_or(0) <= kMaxAmount) return value.value_or(0);
-  refuse(fmt::format("{} is more than any cluster has", shortened(*written)), "write what is needed");
+  refuse(fmt::format("{} is more than any cluster has", shortened(*written)),
+         "write what is needed");
   return 0;
 }
 
@@ -275,7 +283,8 @@ std::int64_t Field::count() const {
   }
   const auto value = parsed(base::parse_integer(*written));
   if (value.value_or(0) <= kMaxAmount) return value.value_or(0);
-  refuse(fmt::format("{} is more than any cluster has", shortened(*written)), "write what is needed");
+  refuse(fmt::format("{} is more than any cluster has", shortened(*written)),
+         "write what is needed");
   return 0;
 }
 
@@ -306,7 +315,8 @@ base::Instant Field::instant() const {
   // From 1970 to 9999, which is what the printed form can say.
   constexpr base::Instant kLast{253'402'300'799'999};
   if (value && (*value < base::Instant{} || *value > kLast))
-    refuse(fmt::format("{} is not between 1970 and 9999", shortened(*written)), "write a real time");
+    refuse(fmt::format("{} is not between 1970 and 9999", shortened(*written)),
+           "write a real time");
   return value.value_or(base::Instant{});
 }
 
@@ -316,9 +326,9 @@ std::size_t Field::index_of(std::span<const std::string_view> words) const {
   const auto at = std::find(words.begin(), words.end(), *written);
   if (at != words.end()) return static_cast<std::size_t>(at - words.begin());
   const auto near = base::nearest(*written, words);
-  refuse(fmt::format("unknown word {}", shortened(*written)),
-         near ? fmt::format("did you mean {}?", *near)
-              : fmt::format("write {}", list_words(words)));
+  refuse(
+      fmt::format("unknown word {}", shortened(*written)),
+      near ? fmt::format("did you mean {}?", *near) : fmt::format("write {}", list_words(words)));
   return 0;
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kVersion = "berth/v1";
 constexpr std::array<std::string_view, 10> kKinds{
-    "TrainingJob", "InferenceService", "Notebook", "BatchInference", "Workload",
-    "Queue",       "Pool",             "Class",    "Policy",         "Topology"};
+    "TrainingJob", "InferenceService", "Notebook", "BatchInference", "Workload", "Queue", "Pool",
+    "Class",       "Policy",           "Topology"};
 
 using Body = decltype(Document::body);
 

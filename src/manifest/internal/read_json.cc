@@ -42,7 +42,8 @@ struct TreeBuilder {
       return;
     }
     Open& parent = open.back();
-    if (parent.tree.shape == Tree::Shape::List) parent.tree.items.push_back(std::move(tree));
+    if (parent.tree.shape == Tree::Shape::List)
+      parent.tree.items.push_back(std::move(tree));
     else
       parent.tree.entries.push_back(Tree::Entry{
           .key = std::move(parent.key), .line = parent.key_line, .value = std::move(tree)});
@@ -112,8 +113,10 @@ struct TreeBuilder {
 };
 
 base::Error error_at(const TreeBuilder& builder, const Failure& failure) {
-  base::Error error{.code = base::Code::InvalidArgument, .message = {},
-                    .field = std::to_string(builder.line), .hint = {}};
+  base::Error error{.code = base::Code::InvalidArgument,
+                    .message = {},
+                    .field = std::to_string(builder.line),
+                    .hint = {}};
   if (!builder.doubled_key.empty()) {
     error.message = "key " + shortened(builder.doubled_key) + " stands twice in the same map";
     error.hint = "keep one of the two";

@@ -86,11 +86,10 @@ void read_short(const Map& spec, QueueDocument& document) {
   std::map<std::string, QuotaRow> rows;
   struct Column {
     std::string_view key;
-    std::optional<std::int64_t> QuotaRow::*value;
+    std::optional<std::int64_t> QuotaRow::* value;
   };
-  static constexpr std::array<Column, 3> kColumns{{{"guarantee", &QuotaRow::guarantee},
-                                                   {"lend", &QuotaRow::lend},
-                                                   {"max", &QuotaRow::max}}};
+  static constexpr std::array<Column, 3> kColumns{
+      {{"guarantee", &QuotaRow::guarantee}, {"lend", &QuotaRow::lend}, {"max", &QuotaRow::max}}};
   for (const Column& column : kColumns) {
     const Field field = spec[column.key];
     if (!field) continue;
@@ -103,7 +102,8 @@ void read_short(const Map& spec, QueueDocument& document) {
     }
     for (const auto& [resource, amount] : field.entries(kMaxQuotaRows)) {
       if (!base::check_name(resource, amount.path()))
-        amount.refuse("not the name of a resource", "write gpu, cpu, memory or a name like licence");
+        amount.refuse("not the name of a resource",
+                      "write gpu, cpu, memory or a name like licence");
       rows[resource].*column.value = read_amount(amount, resource);
     }
   }
@@ -130,9 +130,12 @@ AmountForm amount_form_of(std::string_view resource) {
 
 std::int64_t read_amount(const Field& field, std::string_view resource) {
   switch (amount_form_of(resource)) {
-    case AmountForm::Milli: return field.milli();
-    case AmountForm::Bytes: return field.bytes();
-    case AmountForm::Count: return field.count();
+    case AmountForm::Milli:
+      return field.milli();
+    case AmountForm::Bytes:
+      return field.bytes();
+    case AmountForm::Count:
+      return field.count();
   }
   return 0;
 }
@@ -158,13 +161,12 @@ QueueDocument read_queue(const Map& document) {
   QueueDocument found;
   model::Queue& queue = found.queue;
   queue.name = read_only_name(document);
-  if (!queue.name.empty())
-    check_queue_name(document["metadata"].map({"name"})["name"], queue.name);
+  if (!queue.name.empty()) check_queue_name(document["metadata"].map({"name"})["name"], queue.name);
   const Field field = document["spec"];
   if (!field) return found;
-  const Map spec = field.map({"guarantee", "lend", "max", "quotas", "weight", "priority", "passing",
-                              "exclusive", "sharesDevicesAcrossTenants", "quantum",
-                              "claimBackoff"});
+  const Map spec =
+      field.map({"guarantee", "lend", "max", "quotas", "weight", "priority", "passing", "exclusive",
+                 "sharesDevicesAcrossTenants", "quantum", "claimBackoff"});
   read_short(spec, found);
   if (const Field f = spec["quotas"]) read_rows(f, found);
   if (const Field f = spec["weight"]) queue.weight = f.integer(0, 1'000'000);
@@ -174,8 +176,7 @@ QueueDocument read_queue(const Map& document) {
   if (const Field f = spec["sharesDevicesAcrossTenants"])
     queue.shares_devices_across_tenants = f.boolean();
   if (const Field f = spec["quantum"]) queue.quantum = f.duration(Field::Zero::Refused);
-  if (const Field f = spec["claimBackoff"])
-    queue.claim_backoff = f.duration(Field::Zero::Allowed);
+  if (const Field f = spec["claimBackoff"]) queue.claim_backoff = f.duration(Field::Zero::Allowed);
   return found;
 }
 
@@ -207,9 +208,9 @@ ClassDocument read_class(const Map& document) {
   value.name = name;
   const Field field = document["spec"];
   if (!field) return found;
-  const Map spec = field.map({"priority", "reclaimable", "preemptible", "minRuntime", "grace",
-                              "maxRuntime", "order", "strategy", "evictionsPerDay", "retries",
-                              "mayPreempt", "chargeFactor"});
+  const Map spec =
+      field.map({"priority", "reclaimable", "preemptible", "minRuntime", "grace", "maxRuntime",
+                 "order", "strategy", "evictionsPerDay", "retries", "mayPreempt", "chargeFactor"});
   if (const Field f = spec["priority"]) value.priority = f.integer(-kMaxPriority, kMaxPriority);
   if (const Field f = spec["reclaimable"]) value.reclaimable = f.one_of<model::Reclaimable>();
   if (const Field f = spec["preemptible"]) value.preemptible = f.one_of<model::Preemptible>();
@@ -241,9 +242,9 @@ PolicyDocument read_policy(const Map& document) {
   policy.name = name;
   const Field field = document["spec"];
   if (!field) return found;
-  const Map spec = field.map({"sharing", "order", "usesClassPriority", "allowsReclaim",
-                              "allowsPreemption", "claimLifetime", "ageCreditEvery", "ageCreditMax",
-                              "keepsFinished"});
+  const Map spec =
+      field.map({"sharing", "order", "usesClassPriority", "allowsReclaim", "allowsPreemption",
+                 "claimLifetime", "ageCreditEvery", "ageCreditMax", "keepsFinished"});
   if (const Field f = spec["sharing"]) policy.sharing = f.one_of<model::Sharing>();
   if (const Field f = spec["order"]) {
     policy.order.reset();

@@ -1,8 +1,8 @@
 #pragma once
-// Text to trees, for the two notations. What both refuse: more than 64 levels, the same key twice in
-// one map. YAML further refuses anchors and aliases (a few lines of them can stand for gigabytes)
-// and tags. Errors name the line in `field` as "12" and carry the remedy. The exceptions of the
-// libraries end here.
+// Text to trees, for the two notations. What both refuse: more than 64 levels, the same key twice
+// in one map. YAML further refuses anchors and aliases (a few lines of them can stand for
+// gigabytes) and tags. Errors name the line in `field` as "12" and carry the remedy. The exceptions
+// of the libraries end here.
 
 #include <string_view>
 #include <vector>

@@ -27,7 +27,8 @@ constexpr std::size_t kMaxModels = 32;
 constexpr std::size_t kMaxCustom = 32;
 constexpr std::size_t kMaxWordBytes = 63;
 
-// Device models, slice profiles and topology levels are words of vendors and operators: capitals and
+// Device models, slice profiles and topology levels are words of vendors and operators: capitals
+// and
 // '+' occur in them.
 std::string word(const Field& field) {
   std::string found = field.text(kMaxWordBytes);
@@ -123,8 +124,7 @@ std::vector<model::DeviceRequest> read_devices(const Field& field) {
     std::vector<model::DeviceRequest> options;
     for (const Field& item : field.items(kMaxDeviceOptions)) {
       options.push_back(item.is_map() ? read_device_map(item) : read_device_amount(item));
-      if (options.back().is_none())
-        item.refuse("asks for no device", "leave this choice out");
+      if (options.back().is_none()) item.refuse("asks for no device", "leave this choice out");
     }
     if (options.empty()) field.refuse("the list of choices is empty", "write gpu: 0, or remove it");
     return options;
@@ -192,9 +192,9 @@ void check_total(const Field& at, std::string_view resource, std::int64_t amount
                  std::int32_t members) {
   std::int64_t total = 0;
   if (!__builtin_mul_overflow(amount, std::int64_t{members}, &total) && total <= kMaxAmount) return;
-  at.refuse(fmt::format("{} members of that much {} are more than any cluster has", members,
-                        resource),
-            "check the unit and the number of members");
+  at.refuse(
+      fmt::format("{} members of that much {} are more than any cluster has", members, resource),
+      "check the unit and the number of members");
 }
 
 void read_shape(const Field& resources, std::size_t index, model::TaskGroup& group,
@@ -206,8 +206,8 @@ void read_shape(const Field& resources, std::size_t index, model::TaskGroup& gro
     check_total(resources, known_resource_name(a.resource), a.amount, group.members);
   for (const auto& [name, amount] : found.custom) {
     check_total(resources, name, amount, group.members);
-    document.custom.push_back({.group = static_cast<std::int32_t>(index), .resource = name,
-                               .amount = amount});
+    document.custom.push_back(
+        {.group = static_cast<std::int32_t>(index), .resource = name, .amount = amount});
   }
 }
 
@@ -249,8 +249,8 @@ std::vector<std::size_t> order_of(const std::vector<GroupText>& groups) {
     has_moved = false;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const auto parent = by_name.find(groups[i].parent);
-      const bool is_ready = groups[i].parent.empty() ||
-                            (parent != by_name.end() && is_placed[parent->second] != 0);
+      const bool is_ready =
+          groups[i].parent.empty() || (parent != by_name.end() && is_placed[parent->second] != 0);
       if (is_placed[i] != 0 || !is_ready) continue;
       is_placed[i] = 1;
       order.push_back(i);
@@ -290,9 +290,9 @@ std::vector<GroupText> read_group_texts(const Field& field) {
     group.is_inner = parents.contains(group.name);
     if (group.parent.empty() || names.contains(group.parent)) continue;
     const auto near = base::nearest(group.parent, known);
-    group.map["parent"].refuse(fmt::format("there is no group {}", group.parent),
-                               near ? fmt::format("did you mean {}?", *near)
-                                    : "name one of the groups of this workload");
+    group.map["parent"].refuse(
+        fmt::format("there is no group {}", group.parent),
+        near ? fmt::format("did you mean {}?", *near) : "name one of the groups of this workload");
   }
   return groups;
 }
@@ -356,8 +356,7 @@ void read_only_group(const Map& spec, Kind kind, WorkloadDocument& document) {
   model::TaskGroup group;
   group.name = kOnlyGroup;
   const Field replicas = spec["replicas"], shards = spec["shards"];
-  if (replicas && shards)
-    shards.refuse("shards and replicas mean the same", "keep one of the two");
+  if (replicas && shards) shards.refuse("shards and replicas mean the same", "keep one of the two");
   if (shards && kind != Kind::BatchInference)
     shards.refuse("only BatchInference has shards", "write replicas instead");
   if (replicas) read_replicas(replicas, kind, group);
@@ -516,10 +515,10 @@ WorkloadDocument read_workload(const Map& document, Kind kind) {
   if (const Field f = document["metadata"]) read_metadata(f, found);
   const Field field = document.required("spec", "say what the workload needs");
   if (!field) return found;
-  const Map spec = field.map({"class", "priorityBoost", "replicas", "shards", "resources", "groups",
-                              "pools", "attributes", "tolerations", "topology", "timeLimit",
-                              "estimate", "deadline", "command", "args", "env", "workdir", "image",
-                              "checkpoint", "retry"});
+  const Map spec = field.map(
+      {"class",      "priorityBoost", "replicas", "shards",    "resources",  "groups",   "pools",
+       "attributes", "tolerations",   "topology", "timeLimit", "estimate",   "deadline", "command",
+       "args",       "env",           "workdir",  "image",     "checkpoint", "retry"});
   if (const Field f = spec["class"]) found.class_name = f.name();
   if (const Field f = spec["priorityBoost"]) workload.priority_boost = f.integer(-100, 100);
   const Field groups = spec["groups"];
@@ -528,8 +527,10 @@ WorkloadDocument read_workload(const Map& document, Kind kind) {
   for (const std::string_view key : {"replicas", "shards", "resources"})
     if (const Field f = spec[key]; f && groups)
       f.refuse("stands beside groups, which have their own", "move it into a group");
-  if (groups) read_groups(groups, kind, spec.fault(), found);
-  else read_only_group(spec, kind, found);
+  if (groups)
+    read_groups(groups, kind, spec.fault(), found);
+  else
+    read_only_group(spec, kind, found);
   read_placement(spec, found);
   read_times(spec, workload);
   read_command(spec, workload.command);

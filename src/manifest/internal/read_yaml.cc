@@ -24,8 +24,10 @@ struct Refused {
 };
 
 [[noreturn]] void refuse(Code code, int line, std::string message, std::string hint) {
-  throw Refused{base::Error{.code = code, .message = std::move(message),
-                            .field = std::to_string(line), .hint = std::move(hint)}};
+  throw Refused{base::Error{.code = code,
+                            .message = std::move(message),
+                            .field = std::to_string(line),
+                            .hint = std::move(hint)}};
 }
 
 class TreeBuilder : public YAML::EventHandler {
@@ -97,8 +99,8 @@ class TreeBuilder : public YAML::EventHandler {
       refuse(Code::InvalidArgument, mark.line + 1, "a key is a list or a map",
              "keys are single words; quote text that starts with [ or {");
     tree.line = mark.line + 1;
-    open_.push_back(Open{.tree = std::move(tree), .has_key = false, .key = {}, .key_line = 0,
-                         .keys = {}});
+    open_.push_back(
+        Open{.tree = std::move(tree), .has_key = false, .key = {}, .key_line = 0, .keys = {}});
   }
 
   void close() {
@@ -117,9 +119,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (parent.tree.shape == Tree::Shape::List) {
       parent.tree.items.push_back(std::move(tree));
     } else if (parent.has_key) {
-      parent.tree.entries.push_back(Tree::Entry{.key = std::move(parent.key),
-                                                .line = parent.key_line,
-                                                .value = std::move(tree)});
+      parent.tree.entries.push_back(Tree::Entry{
+          .key = std::move(parent.key), .line = parent.key_line, .value = std::move(tree)});
       parent.has_key = false;
     } else {
       take_key(parent, std::move(tree));
@@ -130,7 +131,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (!tree.is_scalar())
       refuse(Code::InvalidArgument, tree.line, "a key is empty or null", "write a name before :");
     if (!parent.keys.insert(tree.text).second)
-      refuse(Code::InvalidArgument, tree.line, "key " + shortened(tree.text) + " stands twice in the same map",
+      refuse(Code::InvalidArgument, tree.line,
+             "key " + shortened(tree.text) + " stands twice in the same map",
              "keep one of the two");
     parent.key = std::move(tree.text);
     parent.key_line = tree.line;
@@ -163,16 +165,16 @@ base::Result<std::vector<Tree>> read_yaml(std::string_view text, std::size_t max
   } catch (const Refused& refused) {
     return tl::unexpected(refused.error);
   } catch (const YAML::DeepRecursion& deep) {
-    return tl::unexpected(base::Error{
-        .code = Code::TooLarge,
-        .message = "more than " + std::to_string(kMaxDepth) + " levels of nesting",
-        .field = std::to_string(deep.mark.line + 1),
-        .hint = "no manifest needs that; look for a bracket that is not closed"});
+    return tl::unexpected(
+        base::Error{.code = Code::TooLarge,
+                    .message = "more than " + std::to_string(kMaxDepth) + " levels of nesting",
+                    .field = std::to_string(deep.mark.line + 1),
+                    .hint = "no manifest needs that; look for a bracket that is not closed"});
   } catch (const YAML::Exception& failure) {
     return tl::unexpected(base::Error{
         .code = Code::InvalidArgument,
-        .message = "not YAML: " + failure.msg + ", at column " +
-                   std::to_string(failure.mark.column + 1),
+        .message =
+            "not YAML: " + failure.msg + ", at column " + std::to_string(failure.mark.column + 1),
         .field = std::to_string(failure.mark.line + 1),
         .hint = "check indentation, colons and quotes on this line and the one before"});
   }

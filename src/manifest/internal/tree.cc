@@ -34,28 +34,20 @@ bool is_plain_in_yaml(std::string_view text) {
   if (is_ambiguous(text)) return false;
   if (!is_letter(text.front()) && text.front() != '/' && text.front() != '_') return false;
   return std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '/' || c == '_' || c == '.' ||
-           c == '-' || c == '+' || c == '=' || c == '@';
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '/' || c == '_' || c == '.' || c == '-' ||
+           c == '+' || c == '=' || c == '@';
   });
 }
 
-// A double-quoted YAML string reads every escape that JSON has. What JSON leaves as it is but some
-// reader of YAML takes for the end of a line or for nothing is escaped here.
+// A double-quoted YAML string reads every escape that JSON has. The separators and the byte order
+// mark, which JSON leaves as they are, some reader of YAML takes for the end of a line or for
+// nothing.
 void append_quoted_yaml(std::string& out, std::string_view text) {
   std::string quoted;
   base::append_json_string(quoted, text);
   for (std::size_t i = 0; i < quoted.size(); ++i) {
     const std::string_view rest = std::string_view(quoted).substr(i);
-    if (quoted[i] == '\x7f') {
-      out += "\\u007f";
-    } else if (rest.size() >= 2 && rest[0] == '\xc2' && static_cast<unsigned char>(rest[1]) <= 0x9f) {
-      static constexpr std::string_view kHex = "0123456789abcdef";
-      const auto low = static_cast<unsigned char>(rest[1]);
-      out += "\\u00";
-      out += kHex[low >> 4];
-      out += kHex[low & 15];
-      i += 1;
-    } else if (rest.starts_with("\xe2\x80\xa8")) {
+    if (rest.starts_with("\xe2\x80\xa8")) {
       out += "\\u2028";
       i += 2;
     } else if (rest.starts_with("\xe2\x80\xa9")) {
@@ -77,15 +69,25 @@ bool is_empty_block(const Tree& tree) {
 
 void append_yaml_scalar(std::string& out, const Tree& tree) {
   switch (tree.shape) {
-    case Tree::Shape::Null: out += "null"; return;
+    case Tree::Shape::Null:
+      out += "null";
+      return;
     case Tree::Shape::Text:
-      if (is_plain_in_yaml(tree.text)) out += tree.text;
-      else append_quoted_yaml(out, tree.text);
+      if (is_plain_in_yaml(tree.text))
+        out += tree.text;
+      else
+        append_quoted_yaml(out, tree.text);
       return;
     case Tree::Shape::Word:
-    case Tree::Shape::Number: out += tree.text; return;
-    case Tree::Shape::List: out += "[]"; return;
-    case Tree::Shape::Map: out += "{}"; return;
+    case Tree::Shape::Number:
+      out += tree.text;
+      return;
+    case Tree::Shape::List:
+      out += "[]";
+      return;
+    case Tree::Shape::Map:
+      out += "{}";
+      return;
   }
 }
 
@@ -102,8 +104,10 @@ bool is_short_list(const Tree& tree) {
 }
 
 void append_yaml_key(std::string& out, const std::string& key) {
-  if (is_plain_in_yaml(key)) out += key;
-  else append_quoted_yaml(out, key);
+  if (is_plain_in_yaml(key))
+    out += key;
+  else
+    append_quoted_yaml(out, key);
   out += ':';
 }
 
@@ -161,10 +165,16 @@ void append_json_tree(std::string& out, const Tree& tree, int indent) {
   };
   bool is_first = true;
   switch (tree.shape) {
-    case Tree::Shape::Null: out += "null"; return;
+    case Tree::Shape::Null:
+      out += "null";
+      return;
     case Tree::Shape::Text:
-    case Tree::Shape::Word: base::append_json_string(out, tree.text); return;
-    case Tree::Shape::Number: out += tree.text; return;
+    case Tree::Shape::Word:
+      base::append_json_string(out, tree.text);
+      return;
+    case Tree::Shape::Number:
+      out += tree.text;
+      return;
     case Tree::Shape::List:
       out += '[';
       for (const Tree& item : tree.items) {

@@ -156,9 +156,12 @@ Tree write_instant(base::Instant instant) { return Tree::of_text(base::print_ins
 
 Tree write_amount(std::string_view resource, std::int64_t amount) {
   switch (amount_form_of(resource)) {
-    case AmountForm::Milli: return written_amount(base::print_milli(amount));
-    case AmountForm::Bytes: return written_amount(base::print_bytes(amount));
-    case AmountForm::Count: return Tree::of_number(amount);
+    case AmountForm::Milli:
+      return written_amount(base::print_milli(amount));
+    case AmountForm::Bytes:
+      return written_amount(base::print_bytes(amount));
+    case AmountForm::Count:
+      return Tree::of_number(amount);
   }
   return Tree{};
 }
@@ -240,8 +243,8 @@ Tree write_class(const ClassDocument& document) {
   spec.put("preemptible", write_enum(value.preemptible));
   spec.put("minRuntime", write_duration(value.min_runtime));
   spec.put("grace", write_duration(value.grace));
-  spec.put("maxRuntime", value.max_runtime ? write_duration(*value.max_runtime)
-                                           : Tree::of_word("unlimited"));
+  spec.put("maxRuntime",
+           value.max_runtime ? write_duration(*value.max_runtime) : Tree::of_word("unlimited"));
   spec.put("order", write_enum(value.order));
   spec.put("strategy", write_enum(value.strategy));
   spec.put("evictionsPerDay", Tree::of_number(value.evictions_per_day));
