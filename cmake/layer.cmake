@@ -63,7 +63,8 @@ function(berth_unit_tests name test_deps sources)
     return()
   endif()
   add_executable(${name}_test ${sources})
-  berth_existing_targets(extra ${test_deps})
+  # Tests may use layers above their own, whose rows come later: resolved when all are known.
+  list(TRANSFORM test_deps REPLACE "^(.+)$" "$<TARGET_NAME_IF_EXISTS:berth_\\1>" OUTPUT_VARIABLE extra)
   # The test support comes first: an archive member of it is linked only if a test uses it, and
   # what it needs is then found in the layers that follow.
   target_link_libraries(${name}_test PRIVATE

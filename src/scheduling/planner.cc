@@ -89,12 +89,10 @@ class CycleRun {
             .verdict = verdict,
             .steps = std::move(steps)};
   }
-  // A budget counts tries; the rest of the work is for the next cycle.
-  bool spend_step() {
-    ++plan_.steps;
-    if (plan_.steps <= cycle_.budget.steps) return true;
-    plan_.is_cut_short = true;
-    return false;
+  // Charged as if nothing were cached: every class of every pass in each of its pools. Cut only
+  // after a decision, so that every cycle makes progress and the next one goes on from there.
+  void charge(const EquivalenceClass& equals) {
+    plan_.steps += static_cast<std::int64_t>(equals.pools.size());
   }
 
   // ---- settle ----
@@ -173,8 +171,9 @@ class CycleRun {
       consider(*head, open);
     const std::size_t before = plan_.decisions.size();
     while (EquivalenceClass* equals = open.take_next()) {
-      if (!spend_step()) break;
       if (!try_head(*equals)) continue;
+      plan_.is_cut_short = plan_.steps > cycle_.budget.steps;
+      if (plan_.is_cut_short) break;
       // Its next member, or in a strict queue the next head, may go too.
       if (is_strict(equals->queue))
         reconsider_strict(equals->queue, open);
@@ -216,6 +215,7 @@ class CycleRun {
   void consider(EquivalenceClass& equals, Candidates& open) {
     const WorkloadRecord& record = head_of(equals);
     refresh_facts(state_, derived_.cluster_version, record.workload, equals);
+    charge(equals);
     const Trial trial =
         try_workload(world_, record.workload, &record, equals, WorkloadId{}, Depth::Quick);
     equals.failure = trial.reason;
