@@ -105,12 +105,15 @@ std::vector<Share> shares_of(const State& state, const WorkloadRecord& record,
                              const Attempt& attempt) {
   std::vector<Share> shares;
   std::int64_t total = 0;
+  model::PoolId last;  // charges are sorted by pool; work without a device counts in its pool too
   for (const auto& charge : attempt.charge.amounts()) {
-    if (charge.dimension.resource != model::kDevice) continue;
-    const model::PoolRecord* pool = state.pools.find(charge.dimension.pool);
-    if (pool != nullptr && pool->children.empty()) total += charge.amount;
-    shares.push_back(
-        {.key = {.by = UsageBy::Pool, .pool = charge.dimension.pool}, .milli = charge.amount});
+    const PoolId id = charge.dimension.pool;
+    if (id == last) continue;
+    last = id;
+    const std::int64_t milli = attempt.charge.of({id, model::kDevice});
+    const model::PoolRecord* pool = state.pools.find(id);
+    if (pool != nullptr && pool->children.empty()) total += milli;
+    shares.push_back({.key = {.by = UsageBy::Pool, .pool = id}, .milli = milli});
   }
   const model::Workload& workload = record.workload;
   for (const model::QueueId queue : state.queues.at(workload.queue).path)
