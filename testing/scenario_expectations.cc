@@ -49,13 +49,12 @@ const Step* step_of(const Explanation& explanation, const Phrase& expected) {
   return nullptr;
 }
 
-std::string rejected_text(const World& world, const Step& step) {
+std::string rejected_text(const Step& step) {
   std::string text;
   for (const model::Rejection& row : step.rejected) {
     if (!text.empty()) text += '|';
     text += fmt::format("{}:{}", base::name_of(row.reason), row.count);
   }
-  static_cast<void>(world);
   return text;
 }
 
@@ -69,7 +68,10 @@ std::optional<std::string> said(const World& world, const Step& step, const std:
   if (key == "queue") return step.queue ? name_of_queue(world, *step.queue) : "none";
   if (key == "holder")
     return step.holders.empty() ? "none" : name_of_holder(world, step.holders.front());
-  if (key == "rejected") return rejected_text(world, step);
+  if (key == "protection")
+    return step.holders.empty() ? "none"
+                                : std::string(base::name_of(step.holders.front().protection));
+  if (key == "rejected") return rejected_text(step);
   if (key == "until") return step.until ? base::print_duration(*step.until - kStart) : "none";
   if (key == "pool") {
     if (!step.dimension) return "none";

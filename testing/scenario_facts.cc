@@ -103,6 +103,7 @@ NodeBuilder node_of(const std::string& name, const std::string& pool, Reader& re
             read.has("gpu_memory") ? read.bytes("gpu_memory") : 80 * kGi);
   if (read.has("cpus")) node.cpus(read.integer("cpus", 0));
   if (read.has("memory")) node.memory(read.bytes("memory"));
+  if (read.has("scratch")) node.resource(model::kScratch, read.bytes("scratch"));
   if (!read.yes("shareable", true)) node.unshareable();
   if (read.has("slices")) node.sliced_in(static_cast<std::int32_t>(read.integer("slices", 4)));
   for (const std::string& taint : read.list("taint"))
@@ -283,6 +284,7 @@ Result<WorkloadBuilder> workload_of(const std::string& name, const Phrase& phras
   if (read.has("model")) workload.of_models(read.list("model"));
   if (read.has("cpus")) workload.resource(model::kCpu, read.milli("cpus"));
   if (read.has("memory")) workload.memory(read.bytes("memory"));
+  if (read.has("scratch")) workload.resource(model::kScratch, read.bytes("scratch"));
   if (read.has("pools")) workload.in_pools(read.list("pools"));
   for (const std::string& attribute : read.list("attr"))
     workload.on_attribute(Reader::pair_of(attribute).first, Reader::pair_of(attribute).second);

@@ -18,6 +18,7 @@ struct WitnessOptions {
   bool checks_state = true;
   bool checks_journal = true;
   bool checks_fresh_planner = true;
+  bool checks_charged_steps = true;  // that the fresh planner is charged the same, too
   bool checks_explanations = true;
 };
 

@@ -138,18 +138,19 @@ Differences check_quota(const Subject& subject, PoolId leaf, const Step& given) 
 Differences check_place(const Subject& subject, const Step& given) {
   Differences out;
   const Step computed = internal::place_step(subject, given.dimension->pool);
-  compare(out, given, "dimension", given.dimension->resource.value,
-          computed.dimension->resource.value);
-  compare_verdict(out, given, computed);
+  const bool is_exact = internal::is_simple(subject.workload());
   compare(out, given, "need", given.need, computed.need);
-  if (internal::is_simple(subject.workload()))
+  if (is_exact || given.outcome == Outcome::Passed) compare_verdict(out, given, computed);
+  if (is_exact)
     compare(out, given, "have", given.have, computed.have);
   else if (given.have > computed.have)
     out.push_back(fmt::format("{}: have is given as {}, at most {} fit", name(given), given.have,
                               computed.have));
-  if (computed.outcome == Outcome::Passed) return out;
+  if (given.outcome == Outcome::Passed || computed.outcome == Outcome::Passed) return out;
+  compare(out, given, "dimension", given.dimension->resource.value,
+          computed.dimension->resource.value);
   compare_holders(out, given, computed);
-  if (internal::is_simple(subject.workload())) compare_rejected(out, given, computed);
+  if (is_exact) compare_rejected(out, given, computed);
   return out;
 }
 
@@ -260,7 +261,8 @@ void check_nothing_skipped(const Subject& subject, PoolId leaf, Differences& out
       if (is_floor && internal::is_governed(state, d))
         note(internal::guarantee_step(subject, leaf, queue, d));
     }
-    if (internal::is_governed(state, d)) note(internal::unlent_step(subject, leaf, d));
+    if (d.pool == leaf && internal::is_governed(state, d))
+      note(internal::unlent_step(subject, leaf, d));
   }
 }
 

@@ -92,9 +92,20 @@ TEST(EveryWorld, OfPartsAndFailuresKeepsTheInvariants) {
   expect_in_every_world("150", {}, {.checks_fresh_planner = false, .checks_explanations = false});
 }
 
+constexpr WitnessOptions kOnlyFreshPlanner{.checks_state = false,
+                                           .checks_journal = false,
+                                           .checks_charged_steps = false,
+                                           .checks_explanations = false};
+
 TEST(EveryWorld, IsPlannedAlikeByAnIncrementalAndAFreshPlanner) {
-  expect_in_every_world(
-      "150", {}, {.checks_state = false, .checks_journal = false, .checks_explanations = false});
+  expect_in_every_world("150", {}, kOnlyFreshPlanner);
+}
+
+// A step budget must cut an incremental planner and a fresh one at the same place.
+TEST(EveryWorld, ChargesAFreshPlannerTheSameSteps) {
+  WitnessOptions watched = kOnlyFreshPlanner;
+  watched.checks_charged_steps = true;
+  expect_in_every_world("50", {}, watched);
 }
 
 TEST(EveryWorld, ExplainsTrulyWhyItsWorkWaits) {

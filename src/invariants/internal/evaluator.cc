@@ -152,22 +152,16 @@ Reason cannot_take_now(const Subject& subject, const NodeRecord& node, const Tas
     return members_in(room_now(subject.state, node, workload, options), group) > 0;
   };
   if (fits({})) return Reason::None;
-  NodeRoom healthy = room_when_empty(node.node);
-  for (DeviceRoom& device : healthy.devices)
-    device.is_open = takes_new_work(device.device->health);
-  TaskGroup only_devices = group;
-  only_devices.per_member = {};
-  if (members_in(room_when_empty(node.node), only_devices) > 0 &&
-      members_in(healthy, only_devices) == 0)
-    return Reason::DeviceUnhealthy;
-  const RoomOptions no_claims{.heeds_claims = false};
-  if (const Reason bar =
-          short_of(room_now(subject.state, node, workload, no_claims).amounts, group);
+  if (const Reason bar = short_of(room_now(subject.state, node, workload).amounts, group);
       bar != Reason::None)
     return bar;
-  if (fits({.heeds_tenants = false, .heeds_claims = true})) return Reason::TenantIsolation;
+  NodeRoom empty = room_when_empty(node.node);
+  if (members_in(empty, group) == 0) return Reason::NotEnoughFree;
+  for (DeviceRoom& device : empty.devices)
+    device.is_open = takes_new_work(device.device->health);
+  if (members_in(empty, group) == 0) return Reason::DeviceUnhealthy;
+  if (fits({.heeds_tenants = false})) return Reason::TenantIsolation;
   if (fits({.heeds_claims = false})) return Reason::ClaimedByOther;
-  if (fits({.heeds_tenants = false, .heeds_claims = false})) return Reason::TenantIsolation;
   return Reason::DevicesBusy;
 }
 
@@ -312,7 +306,7 @@ Step unlent_step(const Subject& subject, PoolId leaf, Dimension d) {
   step.limit = kept_for_others(subject.state, own, d);
   const bool is_beyond =
       admitted(subject.state, own, d) + step.need > guarantee_of(subject.state, own, d);
-  if (!is_beyond || step.have - step.need >= *step.limit) return step;
+  if (!is_beyond || *step.limit == 0 || step.have - step.need >= *step.limit) return step;
   subject.state.queues.each([&](QueueId id, const model::QueueRecord& record) {
     if (id == own || !record.children.empty()) return;
     const std::int64_t kept =
@@ -347,25 +341,50 @@ std::int64_t upper_bound(const std::vector<NodeRoom>& rooms, const Workload& wor
   return sum;
 }
 
+namespace {
+
+// The first resource of which more is asked than is free in the pool, and the reason that it gives.
+struct Shortage {
+  model::ResourceId resource;
+  Reason reason = Reason::DeviceFragmented;
+};
+
+Shortage shortage_in(const Subject& subject, PoolId leaf) {
+  const Usage ask = ask_in(subject.state, subject.workload(), leaf);
+  const auto is_short = [&](model::ResourceId resource) {
+    return ask.of({leaf, resource}) > subject.state.free.of({leaf, resource});
+  };
+  if (is_short(model::kDevice)) return {model::kDevice, Reason::NotEnoughFree};
+  if (is_short(model::kCpu)) return {model::kCpu, Reason::NotEnoughCpu};
+  if (is_short(model::kMemory)) return {model::kMemory, Reason::NotEnoughMemory};
+  for (const auto& amount : ask.amounts())
+    if (amount.dimension.pool == leaf && is_short(amount.dimension.resource))
+      return {amount.dimension.resource, Reason::NotEnoughOther};
+  const bool is_level_required = !subject.workload().constraints.topology.required.empty();
+  return {needs_device(subject.workload()) ? model::kDevice : model::kCpu,
+          is_level_required ? Reason::TopologyTooSmall : Reason::DeviceFragmented};
+}
+
+}  // namespace
+
+// Several groups or options are placed one after another, which may miss what a search finds; then
+// only an upper bound is known, and failing is not contradicted.
 Step place_step(const Subject& subject, PoolId leaf) {
   const Workload& workload = subject.workload();
-  const Dimension d{leaf, needs_device(workload) ? model::kDevice : model::kCpu};
-  Step step{.test = Test::Place, .dimension = d, .need = min_members(workload)};
+  Step step{.test = Test::Place, .need = min_members(workload)};
   const std::vector<NodeRoom> rooms = rooms_now(subject, leaf);
   step.have = upper_bound(rooms, workload);
   bool fits = step.have >= step.need;
-  if (!is_simple(workload) && fits) {
-    const std::optional<bool> searched = minima_fit(rooms, workload);
-    fits = searched.value_or(true);
-  }
+  if (!is_simple(workload) && fits) fits = minima_fit(rooms, workload).value_or(true);
+  const Shortage shortage = shortage_in(subject, leaf);
+  step.dimension = Dimension{leaf, shortage.resource};
   if (fits) return step;
-  step.holders = holders_in(subject.state, {}, d);
+  step.holders = holders_in(subject.state, {}, *step.dimension);
   const TaskGroup& group = *real_groups(workload).front();
   step.rejected = rejections(subject.state, {leaf}, [&](const NodeRecord& node) {
     return cannot_take_now(subject, node, group);
   });
-  const bool is_short = subject.state.free.of(d) < ask_in(subject.state, workload, leaf).of(d);
-  return failed(step, is_short ? Reason::NotEnoughFree : Reason::DeviceFragmented);
+  return failed(step, shortage.reason);
 }
 
 }  // namespace invariants::internal
