@@ -1,6 +1,7 @@
 // The ledger beside the real planner on random histories: no device-time is lost or made up,
 // whatever happens, to the millisecond.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -61,13 +62,13 @@ UsageCounts sum_of(const Ledger& ledger, const model::State& state, UsageBy by, 
 }
 
 // Long enough for a world with some life in it.
-rc::Gen<std::vector<std::uint16_t>> any_life() {
-  return rc::gen::container<std::vector<std::uint16_t>>(600,
+rc::Gen<std::vector<std::uint16_t>> numbers(std::size_t count) {
+  return rc::gen::container<std::vector<std::uint16_t>>(count,
                                                         rc::gen::inRange<std::uint16_t>(0, 1000));
 }
 
 RC_GTEST_PROP(LedgerProperty, ConservesDeviceTime, ()) {
-  testkit::RandomWorld random(*any_life());
+  testkit::RandomWorld random(*numbers(100), *numbers(500));
   testkit::World& world = random.world();
   NaiveSums naive;
   std::unique_ptr<Ledger> ledger;
@@ -105,7 +106,7 @@ RC_GTEST_PROP(LedgerProperty, ConservesDeviceTime, ()) {
 }
 
 RC_GTEST_PROP(LedgerProperty, WhatIsChargedIsWhatDevicesGive, ()) {
-  testkit::RandomWorld random(*any_life());
+  testkit::RandomWorld random(*numbers(100), *numbers(500));
   testkit::World& world = random.world();
   Ledger ledger{model::State{}};
   world.after_event = [&](const model::Event& event) { ledger.observe(world.state(), event); };
