@@ -98,7 +98,9 @@ Result<Descriptor> open_process(const ProcessRecord& record) {
   }
   // Compared after opening: from here on the descriptor cannot come to mean another process.
   const std::optional<ProcessStatus> status = read_process_status(record.pid);
-  if (!status || status->start_time != record.start_time)
+  // One that has ended but was not waited for is as good as gone.
+  const bool is_same = status && status->start_time == record.start_time;
+  if (!is_same || status->state == 'Z' || status->state == 'X')
     return base::fail(Code::NotFound, "process {} is gone", record.pid);
   return process;
 }

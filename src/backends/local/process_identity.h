@@ -33,7 +33,7 @@ std::optional<ProcessStatus> parse_process_status(std::string_view text);
 // The present process or a child that cannot have been waited for yet.
 base::Result<ProcessRecord> identify(std::int32_t pid, const std::string& cgroup);
 
-// A pidfd of exactly that process; Code::NotFound when it is gone, or when its pid belongs to
+// A pidfd of exactly that process; Code::NotFound when it has ended, or when its pid belongs to
 // somebody else now.
 base::Result<Descriptor> open_process(const ProcessRecord& record);
 
