@@ -44,7 +44,7 @@ berth_layer(NAME telemetry RANK 8
 berth_layer(NAME api RANK 8
   DEPS base model policy lifecycle serving governance scheduling invariants platform manifest
        controller devices
-  LIBS Boost::headers Boost::json Boost::url)
+  LIBS Boost::headers Boost::json Boost::url TEST_DEPS store_memory)
 
 # ---- roles: flags, configuration, wiring; the only ranks that name an adapter ----
 berth_layer(NAME shim RANK 9 DEPS base platform backends_local)

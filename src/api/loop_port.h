@@ -14,6 +14,7 @@
 #include "controller/command.h"
 #include "controller/controller.h"
 #include "controller/store.h"
+#include "governance/ledger.h"
 #include "model/event.h"
 
 namespace api {
@@ -35,6 +36,8 @@ class LoopPort {
   virtual void subscribe(Listener listener) = 0;
   // Only to read the journal; Store::read may be called from any thread.
   virtual controller::Store& store() = 0;
+  // Who used what, beside the controller; asked only inside a reader. Null: it is not kept.
+  virtual const governance::Ledger* ledger() const { return nullptr; }
   // An error while the loop has not recovered yet, cannot commit, or stops.
   virtual base::Result<base::Done> readiness() = 0;
 };

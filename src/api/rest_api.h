@@ -8,7 +8,7 @@
 //     rest.handle(std::move(request), std::move(reply));
 //   });
 //
-// Destroy the HttpServer first, then the RestApi; the port and the identity outlive both.
+// Stop the HttpServer first, then the loop, then destroy the RestApi; port and identity outlive it.
 // Thread contract: handle() runs on the server's I/O thread and does not block.
 
 #include <functional>

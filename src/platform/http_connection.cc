@@ -384,6 +384,10 @@ std::size_t HttpConnection::buffered(std::uint64_t exchange) const {
   return exchange_ == exchange ? buffered_ : 0;
 }
 
+bool HttpConnection::has_room(std::uint64_t exchange) const {
+  return buffered(exchange) < engine_->options.max_stream_bytes / 2;
+}
+
 void HttpConnection::when_drained(std::uint64_t exchange, std::function<void()> callback) {
   // Posted, never called at once, so that a producer that calls itself does not recurse.
   const std::lock_guard lock(engine_->mutex);
@@ -397,10 +401,7 @@ void HttpConnection::when_drained(std::uint64_t exchange, std::function<void()> 
 }
 
 void HttpConnection::drained() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (buffered_ >= engine_->options.max_stream_bytes / 2) return;
-  }
+  if (!has_room(exchange_)) return;
   for (const auto& callback : std::exchange(drained_callbacks_, {}))
     callback();
 }

@@ -23,6 +23,7 @@ bool HttpStream::write(std::string bytes) {
 void HttpStream::close() { connection_->end_stream(exchange_); }
 bool HttpStream::is_gone() const { return connection_->is_stream_gone(exchange_); }
 std::size_t HttpStream::buffered() const { return connection_->buffered(exchange_); }
+bool HttpStream::has_room() const { return connection_->has_room(exchange_); }
 
 void HttpStream::when_drained(std::function<void()> callback) {
   connection_->when_drained(exchange_, std::move(callback));

@@ -55,7 +55,9 @@ class HttpStream {
   bool is_gone() const;
   // Bytes that the peer has not taken yet.
   std::size_t buffered() const;
-  // Calls back once, when less than half of the buffer is in use; at the earliest after this call
+  // Less than half of the buffer is in use.
+  bool has_room() const;
+  // Calls back once, when the stream has room; at the earliest after this call
   // has returned. A producer of much waits for this instead of filling the buffer. Not called when
   // the peer is gone.
   void when_drained(std::function<void()> callback);

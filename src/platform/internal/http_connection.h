@@ -69,6 +69,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool is_gone(std::uint64_t exchange) const;
   bool is_stream_gone(std::uint64_t exchange) const;
   std::size_t buffered(std::uint64_t exchange) const;
+  bool has_room(std::uint64_t exchange) const;
   void when_drained(std::uint64_t exchange, std::function<void()> callback);
   void when_gone(std::uint64_t exchange, std::function<void()> callback);
   void after(std::uint64_t exchange, base::Duration delay, std::function<void()> callback);
