@@ -61,12 +61,16 @@ std::string holders_text(const Step& step) {
   return text;
 }
 
+// Up to three examples are all nodes of a row, whatever their order.
 std::string rejected_text(const Step& step) {
   std::string text;
   for (const model::Rejection& row : step.rejected) {
     text += fmt::format("{}:{}[", base::name_of(row.reason), row.count);
-    for (const model::NodeId node : row.examples)
-      text += fmt::format("{} ", node.value);
+    std::vector<model::NodeId> nodes = row.examples;
+    std::sort(nodes.begin(), nodes.end());
+    if (row.count <= static_cast<std::int64_t>(nodes.size()))
+      for (const model::NodeId node : nodes)
+        text += fmt::format("{} ", node.value);
     text += "] ";
   }
   return text;

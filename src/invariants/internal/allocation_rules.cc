@@ -60,18 +60,20 @@ void check_device(const NodeRecord& node, std::size_t index, Findings& findings)
   if (use.memory.value < 0 || use.memory > device.memory)
     findings.add("1 device over-committed", "node {} device {}: {} of {} bytes are taken",
                  node.node.id.value, index, use.memory.value, device.memory.value);
-  std::set<std::pair<model::AttemptId, std::int32_t>> owners;
+  std::set<std::pair<model::AttemptId, std::int32_t>> owners, sharers;
   bool has_whole = false;
   for (const Occupant& occupant : use.occupants) {
     owners.insert({occupant.attempt, occupant.rank});
+    // A hardware slice is a device of its own; sharing is what happens without one.
+    if (!is_slice(occupant)) sharers.insert({occupant.attempt, occupant.rank});
     has_whole = has_whole || (occupant.milli.value >= 1000 && !is_slice(occupant));
   }
   if (has_whole && owners.size() > 1)
     findings.add("1 device over-committed", "node {} device {} is whole for one of {} owners",
                  node.node.id.value, index, owners.size());
-  if (!device.is_shareable && owners.size() > 1)
+  if (!device.is_shareable && sharers.size() > 1)
     findings.add("1 device over-committed", "node {} device {} is not shareable but has {} owners",
-                 node.node.id.value, index, owners.size());
+                 node.node.id.value, index, sharers.size());
   check_layout(node, index, findings);
 }
 

@@ -1,0 +1,268 @@
+// Each rule must be able to fail: a sound State is damaged in one place, and the check must name
+// that place. Damage is done to a copy, past lifecycle::apply.
+
+#include "invariants/state_check.h"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "invariants/journal_check.h"
+#include "lifecycle/apply.h"
+#include "testing/builders.h"
+
+namespace {
+
+using model::AttemptId;
+using model::State;
+using model::WorkloadId;
+
+// Records events without any planner.
+struct Story {
+  State state;
+  invariants::JournalCheck journal;
+
+  void record(model::EventBody body, base::Duration after = {}) {
+    const model::Event event{.sequence = model::Sequence(state.last_sequence.value + 1),
+                             .at = state.now + after,
+                             .actor = {},
+                             .body = std::move(body)};
+    journal.before(state, event);
+    lifecycle::apply(state, event);
+    journal.after(state, event);
+  }
+  void start(std::uint64_t workload, std::uint32_t node, std::int32_t first_device, int devices,
+             std::uint32_t ordinal = 1) {
+    record(model::Decided{{.body = model::Start{.attempt = {WorkloadId(workload), ordinal},
+                                                .placement = place(node, first_device, devices),
+                                                .claim = {}},
+                           .explanation = {}}});
+  }
+  static model::Placement place(std::uint32_t node, std::int32_t first_device, int devices) {
+    model::MemberPlacement member{.group = 0, .node = model::NodeId(node), .devices = {}};
+    for (int i = 0; i < devices; ++i)
+      member.devices.push_back({.device = first_device + i,
+                                .milli = base::kWholeDevice,
+                                .memory = base::Bytes(80 * testkit::kGi)});
+    return {.members = {member}};
+  }
+};
+
+// One pool, two nodes of two GPUs, queues a/x and b, three workloads of two GPUs; the first runs.
+Story sound_story() {
+  Story story;
+  model::Pool pool = testkit::a_pool("p").pool;
+  pool.id = model::PoolId(1);
+  story.record(model::PoolDefined{pool});
+  auto made = testkit::a_class("training");
+  made.id = model::ClassId(1);
+  story.record(model::ClassDefined{made});
+  for (std::uint32_t i = 1; i <= 2; ++i) {
+    model::Node node = testkit::a_node("n" + std::to_string(i)).gpus(2).node();
+    node.id = model::NodeId(i);
+    node.pool = pool.id;
+    story.record(model::NodeSeen{node});
+  }
+  const char* names[] = {"a", "a/x", "b"};
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    model::Queue queue = testkit::a_queue(names[i - 1]).queue();
+    queue.id = model::QueueId(i);
+    if (i == 2) queue.parent = model::QueueId(1);
+    story.record(model::QueueDefined{queue});
+  }
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    model::Workload workload = testkit::a_workload("w" + std::to_string(i)).gpus(2).spec().workload;
+    workload.id = WorkloadId(i);
+    workload.queue = model::QueueId(i == 3 ? 3 : 2);
+    workload.workload_class = made.id;
+    story.record(model::WorkloadSubmitted{workload});
+  }
+  story.start(1, 1, 0, 2);
+  return story;
+}
+
+bool names(const std::vector<invariants::Violation>& violations, const std::string& invariant) {
+  return std::any_of(violations.begin(), violations.end(), [&](const auto& violation) {
+    return violation.invariant.rfind(invariant, 0) == 0;
+  });
+}
+
+void expect_found(const State& state, const std::string& invariant) {
+  const auto violations = invariants::check(state);
+  EXPECT_TRUE(names(violations, invariant)) << invariant << " in\n"
+                                            << invariants::to_text(violations);
+}
+
+TEST(StateCheck, FindsNothingInASoundState) {
+  const Story story = sound_story();
+  EXPECT_EQ(invariants::to_text(invariants::check(story.state)), "");
+  EXPECT_EQ(invariants::to_text(story.journal.violations()), "");
+}
+
+TEST(StateCheck, FindsADeviceThatIsOverCommitted) {
+  Story story = sound_story();
+  story.start(2, 1, 0, 2);  // the same devices again
+  expect_found(story.state, "1 device over-committed");
+  EXPECT_TRUE(names(story.journal.violations(), "13 claimed capacity"));
+}
+
+TEST(StateCheck, FindsANodeThatIsOverCommitted) {
+  Story story = sound_story();
+  story.state.nodes.at(model::NodeId(1)).node.allocatable.set(model::kCpu, 500);
+  expect_found(story.state, "4 node over-committed");
+}
+
+TEST(StateCheck, FindsAnIllegalLayout) {
+  Story story = sound_story();
+  model::NodeRecord& node = story.state.nodes.at(model::NodeId(2));
+  node.node.devices[0].memory_slices = 4;
+  node.node.devices[0].profiles = {
+      {.name = "2s", .memory_slices = 2, .memory = {}, .starts = {0, 2}}};
+  node.devices[0].occupants = {
+      {.attempt = {WorkloadId(1), 1}, .slice_start = 1, .slice_length = 2}};
+  expect_found(story.state, "2 illegal layout");
+}
+
+TEST(StateCheck, FindsAMemberThatHasLessThanItAsked) {
+  Story story = sound_story();
+  story.start(2, 2, 0, 1);
+  expect_found(story.state, "3 allocation differs");
+}
+
+TEST(StateCheck, FindsABrokenGang) {
+  Story story = sound_story();
+  story.state.workloads.at(WorkloadId(1)).workload.groups[0].min_members = 2;
+  expect_found(story.state, "5 gang broken");
+}
+
+TEST(StateCheck, FindsCountersThatDrifted) {
+  const model::Dimension gpus{model::PoolId(1), model::kDevice};
+  Story story = sound_story();
+  story.state.queues.at(model::QueueId(1)).held.add(gpus, 1);
+  expect_found(story.state, "10 counter");
+  story = sound_story();
+  story.state.free.add(gpus, 1);
+  expect_found(story.state, "10 counter");
+  story = sound_story();
+  story.state.queues.at(model::QueueId(3)).pending.add(gpus, 1000);
+  expect_found(story.state, "10 counter");
+  story = sound_story();
+  story.state.nodes.at(model::NodeId(1)).used.add(model::kCpu, 1);
+  expect_found(story.state, "10 counter");
+  story = sound_story();
+  story.state.nodes.at(model::NodeId(2)).devices[1].secured_milli = base::MilliDevice(10);
+  expect_found(story.state, "10 counter");
+}
+
+TEST(StateCheck, FindsIndexesThatDrifted) {
+  Story story = sound_story();
+  story.state.node_by_name.erase("n2");
+  expect_found(story.state, "10 index");
+  story = sound_story();
+  story.state.workload_by_name.clear();
+  expect_found(story.state, "10 index");
+  story = sound_story();
+  story.state.queues.at(model::QueueId(1)).children.clear();
+  expect_found(story.state, "10 index");
+}
+
+TEST(StateCheck, FindsAPhaseWithoutItsAttempt) {
+  Story story = sound_story();
+  story.state.workloads.at(WorkloadId(2)).phase = model::Phase::Running;
+  expect_found(story.state, "20 phase");
+  story = sound_story();
+  story.state.workloads.at(WorkloadId(1)).phase = model::Phase::Queued;
+  expect_found(story.state, "20 phase");
+}
+
+TEST(StateCheck, FindsAClaimWithoutOwnerOrRoom) {
+  Story story = sound_story();
+  story.state.claims[model::ClaimId(1)] = {
+      .id = model::ClaimId(1), .owner = WorkloadId(2), .placement = Story::place(1, 0, 2)};
+  expect_found(story.state, "13 claim without");
+  expect_found(story.state, "13 claimed capacity");
+}
+
+TEST(StateCheck, FindsTenantsOnOneDevice) {
+  Story story = sound_story();
+  model::DeviceUse& use = story.state.nodes.at(model::NodeId(1)).devices[0];
+  story.state.workloads.at(WorkloadId(3))
+      .attempts.push_back(story.state.workloads.at(WorkloadId(1)).attempts[0]);
+  use.occupants.push_back({.attempt = {WorkloadId(3), 1}});
+  expect_found(story.state, "15 tenants");
+}
+
+TEST(JournalCheck, FindsAStartOnAPlaceThatIsBarred) {
+  Story story = sound_story();
+  story.record(model::NodeConditionChanged{model::NodeId(2), model::NodeCondition::Cordoned, {}});
+  story.start(2, 2, 0, 2);
+  EXPECT_TRUE(names(story.journal.violations(), "4 started on a node that is not ready"));
+  story = sound_story();
+  story.record(model::DeviceHealthChanged{model::NodeId(2), 1, model::Health::Separate, {}});
+  story.start(2, 2, 0, 2);
+  EXPECT_TRUE(names(story.journal.violations(), "7 started on a sick device"));
+}
+
+TEST(JournalCheck, FindsAStartOfHeldWork) {
+  Story story = sound_story();
+  story.record(model::WorkloadHeld{WorkloadId(2)});
+  story.start(2, 2, 0, 2);
+  EXPECT_TRUE(names(story.journal.violations(), "4 started although held"));
+}
+
+TEST(JournalCheck, FindsAStartAboveACeiling) {
+  Story story = sound_story();
+  model::Queue queue = story.state.queues.at(model::QueueId(1)).queue;
+  queue.quotas = {
+      {.dimension = {model::PoolId(1), model::kDevice}, .guarantee = {}, .lend = {}, .max = 3000}};
+  story.record(model::QueueDefined{queue});
+  story.start(2, 2, 0, 2);
+  EXPECT_TRUE(names(story.journal.violations(), "9 above the ceiling"));
+}
+
+model::Evict evict(std::uint64_t victim, std::uint64_t owner, model::Reason cause) {
+  return {.victims = {AttemptId{WorkloadId(victim), 1}},
+          .cause = cause,
+          .owner = WorkloadId(owner),
+          .claim = model::ClaimId(1),
+          .placement = Story::place(1, 0, 2),
+          .expires = base::Instant{1'000'000}};
+}
+
+TEST(JournalCheck, FindsAnEvictionAgainstTheRights) {
+  Story story = sound_story();
+  story.record(model::Decided{{.body = evict(1, 2, model::Reason::Preempt), .explanation = {}}});
+  EXPECT_TRUE(names(story.journal.violations(), "11 preempted against its rights"));
+  story = sound_story();
+  story.record(model::Decided{{.body = evict(1, 3, model::Reason::Preempt), .explanation = {}}});
+  EXPECT_TRUE(names(story.journal.violations(), "11 preempted across queues"));
+}
+
+TEST(JournalCheck, FindsAnEvictionInsideTheMinRunTime) {
+  Story story = sound_story();
+  model::WorkloadClass made = story.state.classes.at(model::ClassId(1));
+  made.min_runtime = base::minutes(10);
+  story.record(model::ClassDefined{made});
+  story.record(model::Decided{{.body = evict(1, 3, model::Reason::Reclaim), .explanation = {}}},
+               base::minutes(9));
+  EXPECT_TRUE(names(story.journal.violations(), "11 evicted inside its min run time"));
+}
+
+TEST(JournalCheck, FindsAnEvictionInVain) {
+  Story story = sound_story();
+  model::Evict vain = evict(1, 2, model::Reason::Preempt);
+  vain.placement = Story::place(2, 0, 2);  // where nobody is
+  story.record(model::Decided{{.body = vain, .explanation = {}}});
+  EXPECT_TRUE(names(story.journal.violations(), "12 evicted in vain"));
+}
+
+TEST(JournalCheck, FindsAStartBesideSomebodysClaim) {
+  Story story = sound_story();
+  story.record(model::Decided{{.body = evict(1, 2, model::Reason::Reclaim), .explanation = {}}});
+  story.record(model::MembersEnded{{WorkloadId(1), 1}, {{.rank = 0}}});
+  story.start(3, 1, 0, 2);
+  EXPECT_TRUE(names(story.journal.violations(), "13 claimed capacity given away"));
+}
+
+}  // namespace
