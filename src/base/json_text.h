@@ -17,6 +17,10 @@ namespace base {
 void append_json_string(std::string& out, std::string_view text);
 void append_json_instant(std::string& out, Instant instant);
 
+// Keys that are not texts are written as texts, because JSON has no others.
+template <class T>
+void append_json_map(std::string& out, const T& value);
+
 template <class T>
 void append_json(std::string& out, const T& value) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -34,21 +38,7 @@ void append_json(std::string& out, const T& value) {
     }
     out += ']';
   } else if constexpr (IsMap<T>::value) {
-    out += '{';
-    for (bool is_first = true; const auto& [key, mapped] : value) {
-      if (!is_first) out += ',';
-      is_first = false;
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(key)>, std::string>) {
-        append_json_string(out, key);
-      } else {
-        out += '"';
-        append_json(out, key);
-        out += '"';
-      }
-      out += ':';
-      append_json(out, mapped);
-    }
-    out += '}';
+    append_json_map(out, value);
   } else if constexpr (IsVariant<T>::value) {
     std::visit(
         [&out]<class A>(const A& alternative) {
@@ -89,6 +79,25 @@ void append_json(std::string& out, const T& value) {
     static_assert(std::is_integral_v<T>, "list the fields of this type, see base/fields.h");
     out += std::to_string(value);
   }
+}
+
+template <class T>
+void append_json_map(std::string& out, const T& value) {
+  out += '{';
+  for (bool is_first = true; const auto& [key, mapped] : value) {
+    if (!is_first) out += ',';
+    is_first = false;
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(key)>, std::string>) {
+      append_json_string(out, key);
+    } else {
+      out += '"';
+      append_json(out, key);
+      out += '"';
+    }
+    out += ':';
+    append_json(out, mapped);
+  }
+  out += '}';
 }
 
 template <Record T>

@@ -257,7 +257,8 @@ std::string print_duration_short(Duration duration) {
 std::string print_instant(Instant instant) {
   if (instant == kNever) return "never";
   const std::int64_t days = floor_div(instant.millis, kDay);
-  const std::int64_t millis = instant.millis - days * kDay;
+  // Not millis - days * kDay: on the first day of the range that product is out of it.
+  const std::int64_t millis = (instant.millis % kDay + kDay) % kDay;
   const Civil date = civil_of(days);
   const bool is_plain = date.year >= 0 && date.year <= 9999;
   const std::string year = is_plain ? fmt::format("{:04}", date.year)
