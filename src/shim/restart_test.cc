@@ -206,6 +206,16 @@ TEST(Restart, AHalfWrittenExitRecordCountsAsAbsent) {
   EXPECT_EQ(node.wait_for_end(1).exit_code, 7);
 }
 
+TEST(Restart, AMemberWhoseFolderWasRemovedIsNodeLost) {
+  LocalNode node;
+  NamedPipe go(node.path("go"));
+  node.start(1, "read line < " + go.path());
+  node.wait_for_running(1);
+  std::filesystem::remove_all(node.member_path(attempt_id(1)));
+  go.write_line("end");
+  EXPECT_EQ(node.wait_for_end(1).end_class, EndClass::NodeLost);
+}
+
 TEST(Restart, ADamagedJobFileIsInfrastructureAndForeignFoldersArePassedOver) {
   LocalNode node;
   // Accepted, but its only member cannot be read.

@@ -57,6 +57,8 @@ void record_end(const Folder& folder, ExitRecord record) {
     const Result<Done> written =
         backends::local::write_record(folder.descriptor(), backends::local::kExitFile, record);
     if (written) return;
+    // Somebody has removed the folder: there is nothing to report to.
+    if (written.error().code == base::Code::NotFound) return;
     note("exit_not_recorded", base::to_text(written.error()));
     wait_ms(1000);
   }

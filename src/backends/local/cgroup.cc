@@ -224,6 +224,12 @@ std::map<std::string, std::string> CgroupLadder::enforcement() const {
           {"scratch", "not enforced"},     {"gpu", "environment"}};
 }
 
+void CgroupLadder::remove_bases() const {
+  for (const std::string& group :
+       {bases_.shims, bases_.tracking, bases_.memory, bases_.cpu, bases_.pids})
+    if (!group.empty()) ::rmdir(group.c_str());
+}
+
 Result<Done> make_leaves(const JobSpec& job) {
   for (const std::string& leaf :
        {job.cgroup.tracking, job.cgroup.memory, job.cgroup.cpu, job.cgroup.pids})

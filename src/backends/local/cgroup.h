@@ -27,6 +27,8 @@ class CgroupLadder {
   CgroupLeaves leaves(const std::string& name) const;
   // resource -> how it is enforced: "memory" -> "cgroup v1", "cpu" -> "not enforced".
   std::map<std::string, std::string> enforcement() const;
+  // Removes the groups above the leaves, as far as they are empty. Only when no member lives.
+  void remove_bases() const;
 
  private:
   CgroupLeaves bases_;  // the folders above the leaves

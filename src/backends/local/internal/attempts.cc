@@ -138,6 +138,10 @@ void LocalBackend::Worker::end_unbegun(AttemptId id, Attempt& attempt, Member& m
                                        const std::string& note) {
   const int at = member.folder.descriptor();
   const Result<Descriptor> lock = take_lock(at, kLockFile);
+  if (!lock && lock.error().code == base::Code::NotFound)
+    return finish(id, attempt, member,
+                  ExitRecord{.end_class = model::EndClass::NodeLost,
+                             .note = "its folder was removed: " + member.folder.path()});
   if (!lock || member.folder.has(kStartedFile)) return refresh_later(id, member, kRetryFileAfter);
   ExitRecord end{.end_class = model::EndClass::Infrastructure, .note = note};
   if (const Result<StopRequest> stop = read_stop(at)) end.end_class = stop->end_class;

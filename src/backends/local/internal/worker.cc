@@ -64,6 +64,11 @@ LocalBackend::Worker::~Worker() {
   const std::uint64_t one = 1;
   static_cast<void>(!::write(wake_.value(), &one, sizeof one));
   thread_.join();
+  for (const auto& [id, attempt] : attempts_)
+    for (const Member& member : attempt.members)
+      if (!member.end) return;
+  // A daemon that was used once, in a folder that will not come again, leaves no groups behind.
+  if (is_adopted_) ladder_.remove_bases();
 }
 
 void LocalBackend::Worker::post(std::function<void()> task) {
