@@ -163,6 +163,12 @@ void Controller::turn(base::Instant now, Inbox inbox) {
     return;
   }
   parts.now = std::max(now, parts.state.now);
+  // For the audit, and so that a turn without other news finds out whether the store works again.
+  if (parts.is_degraded)
+    parts.record(
+        model::CommandRefused{.command = "commit",
+                              .code = std::string(base::code_name(parts.last_failure->code)),
+                              .message = base::to_text(*parts.last_failure)});
   for (auto& [command, answer] : inbox.commands)
     parts.handle(command, std::move(answer));
   for (const Observation& observation : observations)

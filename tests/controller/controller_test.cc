@@ -370,10 +370,13 @@ TEST(Controller, AFailedCommitUndoesTheTurnAndTellsTheCallers) {
   EXPECT_EQ(bench.state(), before) << "reading goes on, from the last commit";
   EXPECT_TRUE(bench.backend.calls.empty());
   EXPECT_EQ(bench.controller->counters().failed_commits, 1);
+  bench.turn();
+  EXPECT_TRUE(bench.controller->is_degraded()) << "a turn without news proves nothing";
   bench.store->append_failure.reset();
   EXPECT_TRUE(bench.try_submit(a_workload("w1").gpus(8)));
   EXPECT_FALSE(bench.controller->is_degraded());
   EXPECT_EQ(bench.backend.calls, (Calls{"start 1.1"}));
+  EXPECT_EQ(last_refusal(bench), " commit Exhausted") << "the audit knows of it";
 }
 
 TEST(Controller, ObservationsOfAFailedTurnAreNotLost) {
