@@ -298,9 +298,10 @@ std::vector<UsageLine> Ledger::usage(UsageBy by, const Window& window, Instant n
     const auto last = account.hours.lower_bound(range.end);
     for (auto hour = account.hours.lower_bound(range.first); hour != last; ++hour)
       sum += hour->second;
-    each_hour(account.since, now, [&](std::int64_t hour, std::int64_t millis) {
-      if (hour >= range.first && hour < range.end) sum.allocated += account.rate * millis;
-    });
+    if (account.rate != 0)
+      each_hour(account.since, now, [&](std::int64_t hour, std::int64_t millis) {
+        if (hour >= range.first && hour < range.end) sum.allocated += account.rate * millis;
+      });
     if (!(sum == UsageCounts{})) lines.push_back({entry->first, sum});
   }
   return lines;
