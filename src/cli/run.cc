@@ -139,7 +139,9 @@ int run(std::span<const std::string> words, Surroundings surroundings) {
     return kUsageExit;
   }
   const std::string_view verb = invocation->verb->name;
-  if (invocation->wants_help || verb == "help")
+  // A role that parses its own flags explains them itself.
+  const bool explains_itself = invocation->verb->parses_itself && verb != "help";
+  if ((invocation->wants_help && !explains_itself) || verb == "help")
     return print_help(*invocation, surroundings.console);
   if (verb == "version") {
     surroundings.console.out(fmt::format("berth {}\n", surroundings.version));
