@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/charge.h"
 #include "policy/quota.h"
 
 namespace policy {
@@ -66,26 +67,26 @@ Result<Done> check_row(const State& state, const Queue& queue, const Quota& row,
       {"guarantee", row.guarantee}, {"lend", row.lend}, {"max", row.max}};
   for (const auto& [name, amount] : amounts)
     if (amount && *amount < 0)
-      return fail_field(Code::InvalidArgument, fmt::format("spec.quota.{}", name),
+      return fail_field(Code::InvalidArgument, fmt::format("spec.quotas.{}", name),
                         fmt::format("{} of {} is negative", name, what));
   if (has_children && guarantee < children_guarantee)
-    return fail_field(Code::FailedPrecondition, "spec.quota.guarantee",
+    return fail_field(Code::FailedPrecondition, "spec.quotas.guarantee",
                       fmt::format("queue {} guarantees {} of {}, its children together {}",
                                   queue.name, guarantee, what, children_guarantee),
                       "raise it, or lower the children's first");
   if (row.max && *row.max < guarantee)
     return fail_field(
-        Code::InvalidArgument, "spec.quota.max",
+        Code::InvalidArgument, "spec.quotas.max",
         fmt::format("max {} of {} is below the guarantee {}", *row.max, what, guarantee));
   if (row.lend && *row.lend > guarantee)
     return fail_field(
-        Code::InvalidArgument, "spec.quota.lend",
+        Code::InvalidArgument, "spec.quotas.lend",
         fmt::format("lend {} of {} is above the guarantee {}", *row.lend, what, guarantee));
   const PoolRecord* pool = state.pools.find(row.dimension.pool);
   if (pool == nullptr)
-    return fail_field(Code::NotFound, "spec.quota.pool", "the pool does not exist");
+    return fail_field(Code::NotFound, "spec.quotas.pool", "the pool does not exist");
   if (!pool->children.empty() && row.guarantee)
-    return fail_field(Code::Unsupported, "spec.quota.guarantee",
+    return fail_field(Code::Unsupported, "spec.quotas.guarantee",
                       fmt::format("pool {} is not a leaf", pool->pool.name),
                       "guarantee on its leaf pools; a max may stand on any pool");
   return Done{};
@@ -110,7 +111,7 @@ Result<Done> check_parent(const State& state, const Queue& queue, const QuotaTab
     if (own != queue.quotas.end()) children += own->guarantee.value_or(0);
     if (children > *row.guarantee)
       return fail_field(
-          Code::FailedPrecondition, "spec.quota.guarantee",
+          Code::FailedPrecondition, "spec.quotas.guarantee",
           fmt::format("with this, the children of {} guarantee {} of {}, the queue itself only {}",
                       parent->queue.name, children, where(state, row.dimension), *row.guarantee),
           "raise the parent's guarantee first");
@@ -209,6 +210,23 @@ bool is_level(const State& state, const std::string& level) {
   });
 }
 
+// Sums over everything queued must stay exact: 2^53 of one tenant in one dimension leave room for
+// 1024 tenants in 63 bits.
+constexpr std::int64_t kMaxDemand = std::int64_t{1} << 53;
+
+Result<Done> check_demand(const State& state, const Workload& workload) {
+  const QueueRecord& tenant = state.queues.at(state.queues.at(workload.queue).tenant());
+  for (const auto& a : ask_of(state, workload).amounts()) {
+    const std::int64_t already = tenant.pending.of(a.dimension) + tenant.held.of(a.dimension);
+    if (a.amount <= kMaxDemand - already) continue;
+    return fail_field(Code::TooLarge, "spec.resources",
+                      fmt::format("tenant {} would ask for more than {} of {}", tenant.queue.name,
+                                  kMaxDemand, where(state, a.dimension)),
+                      "ask for less, or cancel queued work");
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<Done> check_workload(const State& state, const Workload& workload) {
@@ -232,7 +250,8 @@ Result<Done> check_workload(const State& state, const Workload& workload) {
     if (!level.empty() && !is_level(state, level))
       return fail_field(Code::NotFound, "spec.topology",
                         fmt::format("no topology has a level {}", level));
-  return check_groups(workload);
+  if (auto checked = check_groups(workload); !checked) return checked;
+  return check_demand(state, workload);
 }
 
 }  // namespace policy

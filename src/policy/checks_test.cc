@@ -40,7 +40,7 @@ TEST_F(Checks, MaxBelowTheGuaranteeIsRefused) {
   const auto checked = policy::check_queue(
       world.state(), queue("a", {}, {.dimension = {}, .guarantee = 8000, .lend = {}, .max = 4000}));
   ASSERT_FALSE(checked.has_value());
-  EXPECT_EQ(checked.error().field, "spec.quota.max");
+  EXPECT_EQ(checked.error().field, "spec.quotas.max");
   EXPECT_NE(checked.error().message.find("4000"), std::string::npos);
   EXPECT_NE(checked.error().message.find("8000"), std::string::npos);
 }
@@ -71,6 +71,18 @@ TEST_F(Checks, ADeviceIsAskedForInOneForm) {
   model::Workload workload = world.resolved(a_workload("w").in_queue("nlp").gpus(1));
   workload.groups[0].device_options[0].share = base::MilliDevice(500);
   EXPECT_FALSE(policy::check_workload(world.state(), workload).has_value());
+}
+
+TEST_F(Checks, DemandBeyondExactSumsIsRefused) {
+  world.define(a_queue("nlp"));
+  const auto ask = [](const char* name) {
+    return a_workload(name).in_queue("nlp").memory(std::int64_t{1} << 52);
+  };
+  world.submit(ask("a"));
+  world.submit(ask("b"));
+  const auto checked = policy::check_workload(world.state(), world.resolved(ask("c")));
+  ASSERT_FALSE(checked.has_value());
+  EXPECT_EQ(checked.error().code, Code::TooLarge);
 }
 
 TEST_F(Checks, APoolNeitherMovesNorParentsItself) {
