@@ -144,12 +144,18 @@ std::string rejection_line(const Telling& telling, const Rejection& rejection) {
 
 // The remedies of the catalogue are written in English only.
 std::string remedy_line(const Telling& telling) {
-  const Reason reason = reason_of(telling.explanation);
-  const auto index = static_cast<std::size_t>(reason);
+  constexpr std::string_view kPlaceholder = "<workload>";
+  const Step* step = internal::step_to_tell(telling.explanation);
+  const bool has_started = telling.explanation.verdict == model::Verdict::Starts;
+  if (step == nullptr || has_started || telling.language != Language::English) return {};
+  const auto index = static_cast<std::size_t>(step->reason);
   const auto catalogue = model::reason_catalogue();
-  if (telling.language != Language::English || reason == Reason::None || index >= catalogue.size())
-    return {};
-  return fmt::format("\nWhat helps: {}", catalogue[index].remedy);
+  if (step->reason == Reason::None || index >= catalogue.size()) return {};
+  std::string remedy(catalogue[index].remedy);
+  const std::size_t at = remedy.find(kPlaceholder);
+  if (at != std::string::npos)
+    remedy.replace(at, kPlaceholder.size(), std::to_string(telling.explanation.workload.value));
+  return "\nWhat helps: " + remedy;
 }
 
 }  // namespace

@@ -319,6 +319,34 @@ TEST(ExplainText, SaysWhatStarts) {
   EXPECT_EQ(english(about_1042(Verdict::Starts, {})), "Starts now, on what was claimed for it");
 }
 
+TEST(ExplainText, SaysThatItStartsOnceRoomIsMade) {
+  Step victims{.test = model::Test::Victims, .dimension = kGpus, .need = 2, .have = 2};
+  const auto starts = about_1042(Verdict::Starts, {crowded_place(), victims});
+  EXPECT_EQ(english(starts), "Starts once room is made for it: 4 × 8 GPUs in pool h800");
+  EXPECT_EQ(chinese(starts), "腾出资源后启动：4 × 8 张 GPU（资源池 h800）");
+}
+
+TEST(ExplainText, SpeaksOfThePoolThatCameClosest) {
+  Step far = crowded_place();
+  far.have = 0;
+  far.dimension = Dimension{PoolId(7), model::kDevice};
+  Step never = failed(model::Test::QueueMax, Reason::AboveQueueMax);
+  never.dimension = Dimension{PoolId(8), model::kDevice};
+  never.queue = QueueId(2);
+  const auto blocked = about_1042(Verdict::Blocked, {far, crowded_place(), never});
+  EXPECT_EQ(english(blocked),
+            "Blocked: needs 4 × 8 GPUs in pool h800 (best of 2 pools), 2 × 8 fit now; a (nlp) "
+            "holds 16 GPUs and may be taken back at 10:12 UTC (in 9m)");
+  EXPECT_TRUE(explain(blocked, a_state(), Language::English, kNow)
+                  .ends_with("What helps: Wait for work to end; the holders are listed"));
+}
+
+TEST(ExplainText, NamesTheWorkloadInTheRemedy) {
+  const auto held = about_1042(Verdict::Blocked, {failed(model::Test::Eligible, Reason::Held)});
+  EXPECT_TRUE(explain(held, a_state(), Language::English, kNow)
+                  .ends_with("What helps: Release it: berth release 1042"));
+}
+
 TEST(ExplainText, SaysSinceWhenItRuns) {
   Explanation running{.workload = WorkloadId(1041), .at = kNow, .verdict = Verdict::Running};
   EXPECT_EQ(english(running),

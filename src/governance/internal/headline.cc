@@ -220,14 +220,40 @@ std::string order_line(const Telling& telling, const Step& step) {
              "队列严格按序启动，{} 排在前面", holder_name(telling, step.holders.front()));
 }
 
+base::Instant first_change(const Step& place) {
+  const Holder* holder = first_to_name(place);
+  return holder != nullptr ? holder->until.value_or(base::kNever) : base::kNever;
+}
+
+// Of the pools in which it was tried the one where most members fit, then where something changes
+// first, then the one preferred.
+struct PlaceTried {
+  const Step* best = nullptr;
+  int pool_count = 0;
+};
+PlaceTried places_tried(const Telling& telling) {
+  PlaceTried tried;
+  for (const Step& step : telling.explanation.steps) {
+    if (step.test != Test::Place || step.outcome == model::Outcome::Passed) continue;
+    ++tried.pool_count;
+    const bool is_better =
+        tried.best == nullptr || step.have > tried.best->have ||
+        (step.have == tried.best->have && first_change(step) < first_change(*tried.best));
+    if (is_better) tried.best = &step;
+  }
+  return tried;
+}
+
 // Place and Victims together: what is missing, who holds it, whether and when it comes back.
 std::string place_line(const Telling& telling, const Step& deciding) {
   const Language language = telling.language;
-  const Step* found = last_of(telling, Test::Place);
-  const Step& place = found != nullptr ? *found : deciding;
-  std::string line =
-      say(language, "needs {}{}, {} fit now", "需要 {}{}，目前只能放置 {}",
-          needed(telling, place.need), in_pool(telling, place), fitting(telling, place.have));
+  const PlaceTried tried = places_tried(telling);
+  const Step& place = tried.best != nullptr ? *tried.best : deciding;
+  std::string pool = in_pool(telling, place);
+  if (tried.pool_count > 1)
+    pool += say(language, " (best of {} pools)", "（{} 个资源池中最优）", tried.pool_count);
+  std::string line = say(language, "needs {}{}, {} fit now", "需要 {}{}，目前只能放置 {}",
+                         needed(telling, place.need), pool, fitting(telling, place.have));
   if (place.reason != Reason::NotEnoughFree && place.reason != Reason::None)
     line += say(language, " ({})", "（{}）", phrase_of(place.reason, language));
   if (deciding.reason == Reason::ClaimBackoff && deciding.until)
@@ -269,11 +295,35 @@ std::string blocking_line(const Telling& telling, const Step& step) {
   return std::string(phrase_of(step.reason, telling.language));  // a test of a later version
 }
 
+// How near to a start the chain of a pool came before it failed; what concerns all pools alike
+// stands alone and above.
+int closeness(const Step& step) {
+  switch (step.test) {
+    case Test::Guarantee:
+      return 2;
+    case Test::QueueMax:
+      return step.reason == Reason::AboveQueueMax ? 1 : 3;
+    case Test::UnlentGuarantee:
+      return 4;
+    case Test::Place:
+    case Test::Topology:
+      return 5;
+    case Test::Victims:
+      return 6;
+    default:
+      return 7;
+  }
+}
+
 std::string starts_line(const Telling& telling) {
   const Language language = telling.language;
   const Step* place = last_of(telling, Test::Place);
   if (place == nullptr)
     return say(language, "Starts now, on what was claimed for it", "现在启动，使用为其保留的资源");
+  // Place failed, but taking back makes room: it starts when the victims are gone.
+  if (place->outcome == model::Outcome::Failed)
+    return say(language, "Starts once room is made for it: {}{}", "腾出资源后启动：{}{}",
+               needed(telling, place->need), in_pool(telling, *place));
   return say(language, "Starts now: {}{}", "现在启动：{}{}", needed(telling, place->have),
              in_pool(telling, *place));
 }
@@ -318,9 +368,18 @@ std::string headline(const Telling& telling) {
   const std::string word = verdict == Verdict::Infeasible ? say(language, "Infeasible", "不可行")
                            : verdict == Verdict::Waiting  ? say(language, "Waiting", "等待中")
                                                           : say(language, "Blocked", "受阻");
-  if (telling.explanation.steps.empty()) return word;
-  return say(language, "{}: {}", "{}：{}", word,
-             blocking_line(telling, telling.explanation.steps.back()));
+  const Step* step = step_to_tell(telling.explanation);
+  if (step == nullptr) return word;
+  return say(language, "{}: {}", "{}：{}", word, blocking_line(telling, *step));
+}
+
+const Step* step_to_tell(const model::Explanation& explanation) {
+  const Step* best = nullptr;
+  for (const Step& step : explanation.steps) {
+    if (step.outcome == model::Outcome::Passed) continue;
+    if (best == nullptr || closeness(step) > closeness(*best)) best = &step;
+  }
+  return best;
 }
 
 }  // namespace governance::internal

@@ -21,6 +21,10 @@ struct Telling {
 
 std::string headline(const Telling& telling);
 
+// The failed step that a person should hear about: of several pools the one that came closest to a
+// start, because that is where waiting or asking for less helps first. Null when nothing failed.
+const model::Step* step_to_tell(const model::Explanation& explanation);
+
 // In the dimension of the step, "16 GPUs"; a bare number where it has none.
 std::string step_amount(const Telling& telling, const model::Step& step, std::int64_t amount);
 // "4 members"
