@@ -56,7 +56,7 @@ svg text{fill:var(--soft);font-size:12px}
 .grid{stroke:var(--line);stroke-width:1}
 .axis{stroke:var(--soft);stroke-width:1}
 .line{fill:none;stroke-width:1.8;stroke-linejoin:round}
-.cursor{stroke:var(--soft);stroke-width:1;stroke-dasharray:3 3}
+.cursor{stroke:var(--soft);stroke-width:1;stroke-dasharray:3 3;visibility:hidden}
 .s0{stroke:var(--s0)}.s1{stroke:var(--s1)}.s2{stroke:var(--s2)}.s3{stroke:var(--s3)}
 .s4{stroke:var(--s4)}.s5{stroke:var(--s5)}
 .span line{stroke-width:3;opacity:.45}
@@ -80,16 +80,15 @@ for(const s of document.querySelectorAll('svg.lines')){
 const d=JSON.parse(s.dataset.points),u=s.dataset.unit,c=s.querySelector('.cursor'),
 t=document.createElement('div');t.className='tip';s.parentNode.append(t);
 s.addEventListener('pointermove',e=>{const r=s.getBoundingClientRect(),
-x=(e.clientX-r.left)*760/r.width;let at=null;const out=[];
+w=s.viewBox.baseVal.width,x=(e.clientX-r.left)*w/r.width;let at=null;const out=[];
 for(const l of d){let b=-1;for(let i=1;i<l.length;i+=2)
 if(b<0||Math.abs(l[i]-x)<Math.abs(l[b]-x))b=i;
 if(b>0){at=l[b];out.push(l[0]+'  '+l[b+1].toLocaleString()+u)}}
-if(at===null)return;c.setAttribute('x1',at);c.setAttribute('x2',at);t.textContent=out.join('\n');
+if(at===null)return;c.setAttribute('x1',at);c.setAttribute('x2',at);c.style.visibility='visible';t.textContent=out.join('\n');
 t.style.display='block';t.style.top='36px';
-const left=at*r.width/760+28;
+const left=at*r.width/w+28;
 t.style.left=(left+t.offsetWidth>r.width?left-t.offsetWidth-36:left)+'px'});
-s.addEventListener('pointerleave',()=>{t.style.display='none';c.setAttribute('x1',-9);
-c.setAttribute('x2',-9)})}
+s.addEventListener('pointerleave',()=>{t.style.display='none';c.style.visibility='hidden'})}
 )js";
 
 constexpr int kStyles = 6;

@@ -12,11 +12,12 @@ namespace simulator {
 
 namespace {
 
-constexpr double kWidth = 760, kHeight = 250;
+constexpr double kWidth = 520, kHeight = 210;
 constexpr double kLeft = 54, kRight = 14, kTop = 10, kBottom = 30;
 constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - kTop - kBottom;
 constexpr double kRowHeight = 24;
-constexpr double kNameWidth = 130;
+constexpr double kNameWidth = 100;
+constexpr double kWideWidth = 1080;  // of a chart that has a row of the page for itself
 
 // A round number at least as large: 1, 2 or 5 times a power of ten.
 double round_up(double value) {
@@ -127,7 +128,7 @@ void append_axes(std::string& out, const LineChart& chart, const Scale& scale) {
     return;
   }
   const TimeUnit unit = unit_for(scale.x_max);
-  const double step = round_up(scale.x_max / unit.seconds / 8);
+  const double step = round_up(scale.x_max / unit.seconds / 6);
   for (double at = 0; at * unit.seconds <= scale.x_max; at += step)
     append_text(out, scale.x(at * unit.seconds), bottom + 18, "middle",
                 short_number(at) + " " + std::string(unit.name));
@@ -234,13 +235,13 @@ std::string svg_span_chart(const Words& title, const std::vector<SpanRow>& rows)
     largest = std::max(largest, row.p99_s);
   const double max = log_max(largest);
   const double height = kTop + kRowHeight * static_cast<double>(rows.size()) + kBottom;
-  const double left = kNameWidth + 70;
+  const double left = kNameWidth + 90;
   const auto x = [&](double seconds) {
-    return left + (kWidth - left - 40) * log_position(seconds, max);
+    return left + (kWideWidth - left - 40) * log_position(seconds, max);
   };
   std::string out =
       fmt::format("<figure><figcaption>{}</figcaption><svg viewBox='0 0 {} {:.0f}' role='img'>",
-                  html_words(title), kWidth, height);
+                  html_words(title), kWideWidth, height);
   for (const LogTick& tick : kLogTicks) {
     if (tick.seconds > max) break;
     append_grid_line(out, x(tick.seconds), kTop, x(tick.seconds), height - kBottom, "grid");
@@ -252,7 +253,7 @@ std::string svg_span_chart(const Words& title, const std::vector<SpanRow>& rows)
     const double middle = y + kRowHeight / 2;
     if (row.group != group) {
       append_text(out, 4, middle + 4, "start", row.group);
-      if (!group.empty()) append_grid_line(out, 0, y, kWidth, y, "grid");
+      if (!group.empty()) append_grid_line(out, 0, y, kWideWidth, y, "grid");
       group = row.group;
     }
     append_text(out, left - 10, middle + 4, "end", row.name);

@@ -28,7 +28,7 @@ void ask_for_gang(TraceJob& job, base::Random& random) {
   const auto& [members, devices] = kShapes[random.below(kShapes.size())];
   job.members = members;
   job.device.count = base::Count(devices);
-  job.runtime = long_tailed(random, 120, 8);
+  job.runtime = long_tailed(random, 120, 7);
 }
 
 TraceJob synthetic_job(base::Random& random) {
@@ -74,7 +74,7 @@ Trace synthetic_trace(SyntheticOptions options) {
   for (std::int32_t i = 0; i < options.jobs; ++i) {
     // The middle third arrives four times as densely as the rest.
     const bool is_busy = i >= options.jobs / 3 && i < options.jobs * 2 / 3;
-    at = at + base::Duration{random.between(0, is_busy ? 60'000 : 240'000)};
+    at = at + base::Duration{random.between(0, is_busy ? 240'000 : 960'000)};
     TraceJob job = synthetic_job(random);
     job.submitted = at;
     job.name = fmt::format("job-{:04}", i + 1);
