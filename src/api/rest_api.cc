@@ -93,9 +93,8 @@ void RestApi::Parts::answer_known(ExchangePtr exchange) {
   const Route& route = *match.route;
   if (desk.options.on_answer)
     exchange->told = [name = fmt::format("{} {}", route.method, route.path),
-                      tell = desk.options.on_answer, began = platform::steady_now()](int status) {
-      tell(name, status, platform::steady_now() - began);
-    };
+                      tell = desk.options.on_answer, began = platform::steady_micros()](
+                         int status) { tell(name, status, platform::steady_micros() - began); };
   if (exchange->caller.role < route.role)
     return exchange->refuse(not_allowed(exchange->caller, route.role));
   auto query = Query::parse(request.query, route.parameters);

@@ -11,6 +11,7 @@
 // Stop the HttpServer first, then the loop, then destroy the RestApi; port and identity outlive it.
 // Thread contract: handle() runs on the server's I/O thread and does not block.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,8 +31,9 @@ struct RestOptions {
   // Answers GET outside /api, for the console; nothing, or no answer: 404. Not authenticated, so
   // it gives out public files only.
   std::function<std::optional<platform::HttpResponse>(const platform::HttpRequest&)> files;
-  // Told about every answer: "GET /api/v1/workloads/{workload}", its status, how long it took.
-  std::function<void(std::string_view operation, int status, base::Duration took)> on_answer;
+  // Told about every answer: "GET /api/v1/workloads/{workload}", its status, and how many
+  // microseconds it took.
+  std::function<void(std::string_view operation, int status, std::int64_t micros)> on_answer;
 };
 
 class RestApi {

@@ -18,4 +18,11 @@ base::Instant system_now() { return base::Instant{millis_of<std::chrono::system_
 
 base::Duration steady_now() { return base::Duration{millis_of<std::chrono::steady_clock>()}; }
 
+std::int64_t steady_micros() {
+  using std::chrono::duration_cast;
+  return duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
 }  // namespace platform

@@ -4,6 +4,8 @@
 //
 //   controller.turn(platform::system_now(), inbox);
 
+#include <cstdint>
+
 #include "base/instant.h"
 
 namespace platform {
@@ -13,5 +15,7 @@ base::Instant system_now();
 
 // Time since an arbitrary point, never going back: for durations and time-outs.
 base::Duration steady_now();
+// The same in microseconds, for measuring what takes less than a millisecond.
+std::int64_t steady_micros();
 
 }  // namespace platform
