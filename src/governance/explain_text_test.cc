@@ -319,6 +319,19 @@ TEST(ExplainText, SaysWhatStarts) {
   EXPECT_EQ(english(about_1042(Verdict::Starts, {})), "Starts now, on what was claimed for it");
 }
 
+TEST(ExplainText, SaysWhatIsWrongWithNodesWhenNobodyHoldsThem) {
+  model::State state = a_state();
+  state.workloads.at(WorkloadId(1042)).workload.groups[0].min_members = 1;
+  Step step = crowded_place();
+  step.need = 1;
+  step.have = 0;
+  step.holders.clear();
+  step.rejected = {{.reason = Reason::NodeNotReady, .count = 2, .examples = {NodeId(1)}}};
+  EXPECT_EQ(
+      explain_in_one_line(about_1042(Verdict::Blocked, {step}), state, Language::English, kNow),
+      "Blocked: needs 8 GPUs in pool h800, none fit now; 2 nodes: not ready");
+}
+
 TEST(ExplainText, SaysThatItStartsOnceRoomIsMade) {
   Step victims{.test = model::Test::Victims, .dimension = kGpus, .need = 2, .have = 2};
   const auto starts = about_1042(Verdict::Starts, {crowded_place(), victims});

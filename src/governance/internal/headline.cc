@@ -66,10 +66,11 @@ std::optional<MemberNeed> member_need(const Telling& telling) {
   return MemberNeed{percent, say(language, "{} of a GPU's memory", "{} 显存", percent)};
 }
 
-// "4 × 8 GPUs", or "4 members" when they are not alike.
+// "4 × 8 GPUs", "8 GPUs" of a single member, or "4 members" when they are not alike.
 std::string needed(const Telling& telling, std::int64_t members) {
   const std::optional<MemberNeed> need = member_need(telling);
   if (!need) return members_text(telling.language, members);
+  if (members == 1) return need->text;
   return fmt::format("{} × {}", members, need->text);
 }
 
@@ -161,6 +162,16 @@ std::string claim_line(const Telling& telling, const Step& step) {
   return line;
 }
 
+// "; 3 nodes: other device model", the most frequent rejection; empty when there is none.
+std::string rejection_clause(const Telling& telling, const Step& step) {
+  const auto most =
+      std::max_element(step.rejected.begin(), step.rejected.end(),
+                       [](const auto& a, const auto& b) { return a.count < b.count; });
+  if (most == step.rejected.end()) return {};
+  return say(telling.language, most->count == 1 ? "; {} node: {}" : "; {} nodes: {}",
+             "；{} 个节点：{}", most->count, phrase_of(most->reason, telling.language));
+}
+
 std::string feasible_line(const Telling& telling, const Step& step) {
   const Language language = telling.language;
   if (step.reason == Reason::NoSuchPool)
@@ -170,12 +181,7 @@ std::string feasible_line(const Telling& telling, const Step& step) {
       say(language, "needs {}, {} could ever fit, even with every node empty and healthy",
           "需要 {}，即使所有节点空闲且健康也只能容纳 {}", needed(telling, step.need),
           fitting(telling, step.have));
-  if (step.rejected.empty()) return line;
-  const auto most =
-      std::max_element(step.rejected.begin(), step.rejected.end(),
-                       [](const auto& a, const auto& b) { return a.count < b.count; });
-  return line + say(language, most->count == 1 ? "; {} node: {}" : "; {} nodes: {}",
-                    "；{} 个节点：{}", most->count, phrase_of(most->reason, language));
+  return line + rejection_clause(telling, step);
 }
 
 std::string queue_max_line(const Telling& telling, const Step& step) {
@@ -259,9 +265,9 @@ std::string place_line(const Telling& telling, const Step& deciding) {
   if (deciding.reason == Reason::ClaimBackoff && deciding.until)
     return line + say(language, "; it lost a claim and may take back again at {}",
                       "；它刚失去一次资源保留，{} 之后可再次回收", at(telling, *deciding.until));
-  if (const Holder* holder = first_to_name(place))
-    line += say(language, "; ", "；") + holder_clause(telling, place, *holder);
-  return line;
+  const Holder* holder = first_to_name(place);
+  if (holder == nullptr) return line + rejection_clause(telling, place);
+  return line + say(language, "; ", "；") + holder_clause(telling, place, *holder);
 }
 
 std::string topology_line(const Telling& telling, const Step& step) {
