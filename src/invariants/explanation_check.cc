@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "invariants/internal/evaluator.h"
+#include "invariants/internal/protection.h"
 #include "invariants/internal/quota.h"
 
 namespace invariants {
@@ -154,6 +155,11 @@ Differences check_place(const Subject& subject, const Step& given) {
   compare(out, given, "dimension", given.dimension->resource.value,
           computed.dimension->resource.value);
   compare_holders(out, given, computed);
+  for (const model::Holder& holder : given.holders)
+    if (const std::string wrong =
+            internal::check_protection(subject, given.dimension->pool, holder);
+        !wrong.empty())
+      out.push_back(name(given) + ": " + wrong);
   if (is_exact) compare_rejected(out, given, computed);
   return out;
 }

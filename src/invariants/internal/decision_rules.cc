@@ -177,18 +177,18 @@ void check_borrowing(const State& state, const WorkloadRecord& owner, const Work
   }
 }
 
-// Reclaim up to the guarantee of the owner's queue is not bound by the limits of eviction.
-bool is_up_to_guarantee(const State& state, const WorkloadRecord& owner,
-                        const model::Placement& placement) {
-  const Usage charge = charge_of(state, owner.workload, placement);
-  for (const auto& [d, amount] : charge.amounts())
-    if (is_governed(state, d) && admitted(state, owner.workload.queue, d) + amount >
-                                     guarantee_of(state, owner.workload.queue, d))
-      return false;
-  return true;
-}
-
 }  // namespace
+
+bool is_within_guarantee(const State& state, QueueId queue, const Usage& charge) {
+  bool is_any_governed = false;
+  for (const auto& [d, amount] : charge.amounts()) {
+    if (!state.pools.at(d.pool).children.empty() || !is_governed(state, d)) continue;
+    is_any_governed = true;
+    for (const QueueId on_path : state.queues.at(queue).path)
+      if (admitted(state, on_path, d) + amount > guarantee_of(state, on_path, d)) return false;
+  }
+  return is_any_governed;
+}
 
 void check_rights(const State& state, const WorkloadRecord& owner, const WorkloadRecord& victim,
                   const model::Evict& evict, base::Instant at, Findings& findings) {
@@ -218,8 +218,8 @@ void check_rights(const State& state, const WorkloadRecord& owner, const Workloa
   }
   const auto recent = std::count_if(victim.evictions.begin(), victim.evictions.end(),
                                     [&](base::Instant t) { return t > at - base::days(1); });
-  const bool is_bound =
-      evict.cause == model::Reason::Preempt || !is_up_to_guarantee(state, owner, evict.placement);
+  const bool is_bound = !is_within_guarantee(state, owner.workload.queue,
+                                             charge_of(state, owner.workload, evict.placement));
   if (is_bound && recent >= rules.evictions_per_day)
     findings.add("13 evicted too often", "{}: {} times within a day, {} are allowed", who, recent,
                  rules.evictions_per_day);

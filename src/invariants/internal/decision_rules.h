@@ -29,6 +29,10 @@ void check_ceilings(const model::State& state, const model::WorkloadRecord& reco
 void check_rights(const model::State& state, const model::WorkloadRecord& owner,
                   const model::WorkloadRecord& victim, const model::Evict& evict, base::Instant at,
                   Findings& findings);
+// With `charge` more, the whole path stays within its guarantees in every governed resource of the
+// leaf pools, and at least one is governed: then the limits of eviction do not bind.
+bool is_within_guarantee(const model::State& state, model::QueueId queue,
+                         const model::Usage& charge);
 // Dropping any one victim would leave too little at the claimed place.
 void check_victims_are_needed(const model::State& state, const model::WorkloadRecord& owner,
                               const model::Evict& evict, Findings& findings);
