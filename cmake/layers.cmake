@@ -8,7 +8,7 @@ berth_layer(NAME model RANK 1 PURE DEPS base)
 berth_layer(NAME policy RANK 2 PURE DEPS base model TEST_DEPS lifecycle scheduling)
 berth_layer(NAME lifecycle RANK 3 PURE DEPS base model policy TEST_DEPS scheduling invariants)
 berth_layer(NAME serving RANK 3 PURE DEPS base model policy)
-berth_layer(NAME governance RANK 3 PURE DEPS base model policy)
+berth_layer(NAME governance RANK 3 PURE DEPS base model policy TEST_DEPS lifecycle scheduling)
 berth_layer(NAME scheduling RANK 4 PURE DEPS base model policy lifecycle)
 berth_layer(NAME invariants RANK 5 PURE
   DEPS base model policy lifecycle governance scheduling)
