@@ -139,6 +139,7 @@ void append_policy(std::string& out, const PolicyResult& result) {
   append_list(object.key("queues"), result.queues, append_queue);
   JsonObject machine(object.key("machine"));
   machine.real("wallSeconds", result.machine.wall_seconds);
+  machine.real("processorSeconds", result.machine.processor_seconds);
   machine.real("verifySeconds", result.machine.verify_seconds);
   machine.number("decisionsPerSecond", result.machine.decisions_per_second);
   machine.number("eventsPerSecond", result.machine.events_per_second);
@@ -180,6 +181,8 @@ std::vector<Row> text_rows(const Simulation& simulation) {
   add("decisions a second",
       [](const auto& r) { return std::to_string(r.machine.decisions_per_second); });
   add("wall time", [](const auto& r) { return fmt::format("{:.2f} s", r.machine.wall_seconds); });
+  add("processor time",
+      [](const auto& r) { return fmt::format("{:.2f} s", r.machine.processor_seconds); });
   add("journal", [](const auto& r) {
     return fmt::format("{:.1f} MB", static_cast<double>(r.journal_bytes) / 1e6);
   });

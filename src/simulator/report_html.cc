@@ -214,6 +214,10 @@ void append_machine_rows(std::string& out, const Simulation& simulation) {
       [](const auto& r) { return r.machine.wall_seconds; },
       [](double s) { return fmt::format("{:.2f} s", s); });
   append_row(
+      out, simulation, {"processor time", "处理器用时"}, Better::Neither,
+      [](const auto& r) { return r.machine.processor_seconds; },
+      [](double s) { return fmt::format("{:.2f} s", s); });
+  append_row(
       out, simulation, {"decisions a second", "每秒决策数"}, Better::Neither,
       [](const auto& r) { return r.machine.decisions_per_second; },
       [](double n) { return whole(n) + " /s"; });

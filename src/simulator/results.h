@@ -49,6 +49,7 @@ struct QueueResult {
 struct MachineResult {  // of the machine that ran the simulation
   double wall_seconds = 0;
   double verify_seconds = 0;
+  double processor_seconds = 0;  // of the replaying thread, without verifying
   std::int64_t decisions_per_second = 0;
   std::int64_t events_per_second = 0;
 };
