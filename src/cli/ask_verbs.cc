@@ -33,10 +33,16 @@ std::string end_text(const json::value& workload) {
   return fmt::format("{}, exit {}", end_class, integer_at(workload, "exitCode").value_or(0));
 }
 
+bool is_finished(std::string_view state) {
+  return state == "Completed" || state == "Failed" || state == "Cancelled";
+}
+
 std::string reason_text(const json::value& workload) {
   if (flag_at(workload, "held")) return "Held";
   const std::string reason = text_at(workload, "reason");
-  return reason.empty() ? end_text(workload) : reason;
+  if (!reason.empty()) return reason;
+  // How an earlier attempt ended is no reason of one that runs.
+  return is_finished(text_at(workload, "state")) ? end_text(workload) : "";
 }
 
 // Devices of the whole workload: "8", and of a gang also its members: "16 (2x8)".
@@ -52,12 +58,12 @@ std::string gpus_text(const json::value& workload) {
 Table workload_table(const json::value& list, bool is_wide, base::Instant now) {
   Table table({{.title = "NUMBER", .is_number = true},
                {.title = "NAME", .may_shrink = true, .least = 8},
-               {.title = "QUEUE", .may_shrink = true, .least = 8},
+               {.title = "QUEUE", .may_shrink = true, .least = 10},
                {.title = "CLASS", .may_shrink = true, .least = 6},
                {.title = "STATE"},
                {.title = "GPUS", .is_number = true},
                {.title = "AGE", .is_number = true},
-               {.title = "REASON", .may_shrink = true, .least = 10},
+               {.title = "REASON", .may_shrink = true, .least = 16},
                {.title = "KIND", .is_wide_only = true},
                {.title = "USER", .is_wide_only = true},
                {.title = "STARTED", .is_wide_only = true},

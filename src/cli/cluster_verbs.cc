@@ -15,11 +15,32 @@ namespace json = boost::json;
 
 constexpr std::size_t kMost = 100'000;
 
-// The row of `resource` in a list of amounts, as text; empty when there is none.
+// Bytes for a table: the largest unit, one decimal where it says something: "22Gi", "1.5Ti". What
+// is cut off is less than a tenth of the whole; JSON has the exact number.
+std::string size_text(std::int64_t bytes) {
+  constexpr std::string_view kUnits[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+  std::size_t unit = 0;
+  std::int64_t rest = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); bytes /= 1024, ++unit)
+    rest = bytes % 1024;
+  const std::int64_t tenth = rest * 10 / 1024;
+  if (bytes >= 10 || tenth == 0) return fmt::format("{}{}", bytes, kUnits[unit]);
+  return fmt::format("{}.{}{}", bytes, tenth, kUnits[unit]);
+}
+
+std::string size_at(const json::value& value, std::string_view path) {
+  const auto bytes = integer_at(value, path);
+  return bytes ? size_text(*bytes) : "";
+}
+
+// The row of `resource` in a list of amounts, for a table; empty when there is none.
 std::string amount_text(const json::value& value, std::string_view list,
                         std::string_view resource) {
-  for (const json::value& amount : array_at(value, list))
-    if (text_at(amount, "resource") == resource) return text_at(amount, "text");
+  for (const json::value& amount : array_at(value, list)) {
+    if (text_at(amount, "resource") != resource) continue;
+    const auto bytes = integer_at(amount, "amount");
+    return resource == "memory" && bytes ? size_text(*bytes) : text_at(amount, "text");
+  }
   return "";
 }
 
@@ -104,7 +125,7 @@ Table device_table(const json::value& list, bool is_wide) {
                {fmt::format("{}%", milli / 10), is_reserved ? Color::Reserved
                                                 : milli > 0 ? Color::Useful
                                                             : Color::Idle},
-               {used_of(text_at(device, "usedMemory.text"), text_at(device, "memory.text"))},
+               {used_of(size_at(device, "usedMemory.bytes"), size_at(device, "memory.bytes"))},
                {utilisation_text(device)},
                {is_reserved ? "claimed" : owners, is_reserved ? Color::Reserved : Color::Plain},
                {text_at(device, "source")},

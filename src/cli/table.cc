@@ -9,7 +9,8 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kGap = 2;
+constexpr std::size_t kWideGap = 2;
+constexpr std::size_t kNarrowGap = 1;
 
 std::string padded(const std::string& text, std::size_t width, bool is_number) {
   const std::size_t used = base::display_width(text);
@@ -31,16 +32,21 @@ void Table::add(std::vector<Cell> row) {
   rows_.push_back(std::move(row));
 }
 
-std::vector<std::size_t> Table::fitted_widths(std::size_t width) const {
+Table::Layout Table::fitted(std::size_t width) const {
   std::vector<std::size_t> widths(columns_.size(), 0);
-  std::size_t total = 0;
+  std::size_t total = 0, shown = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (!is_shown(i)) continue;
     widths[i] = base::display_width(columns_[i].title);
     for (const auto& row : rows_)
       widths[i] = std::max(widths[i], base::display_width(row[i].text));
-    total += widths[i] + (total == 0 ? 0 : kGap);
+    total += widths[i];
+    ++shown;
   }
+  const std::size_t gaps = shown == 0 ? 0 : shown - 1;
+  const bool is_tight = width != 0 && total + gaps * kWideGap > width;
+  const std::size_t gap = is_tight ? kNarrowGap : kWideGap;
+  total += gaps * gap;
   while (width != 0 && total > width) {
     std::size_t widest = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -52,21 +58,21 @@ std::vector<std::size_t> Table::fitted_widths(std::size_t width) const {
     --widths[widest];
     --total;
   }
-  return widths;
+  return {.widths = std::move(widths), .gap = gap};
 }
 
 std::string Table::print(std::size_t width, bool has_color) const {
-  const std::vector<std::size_t> widths = fitted_widths(width);
+  const Layout layout = fitted(width);
   std::string out;
   const auto line = [&](const std::vector<Cell>& cells) {
     std::string text;
     bool is_first = true;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (!is_shown(i)) continue;
-      if (!is_first) text.append(kGap, ' ');
+      if (!is_first) text.append(layout.gap, ' ');
       is_first = false;
       const std::string shown =
-          padded(clipped(cells[i].text, widths[i]), widths[i], columns_[i].is_number);
+          padded(clipped(cells[i].text, layout.widths[i]), layout.widths[i], columns_[i].is_number);
       text += colored(shown, cells[i].color, has_color);
     }
     trim_end(text);

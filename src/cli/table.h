@@ -1,6 +1,7 @@
 #pragma once
 // A table for people. Columns are as wide as their widest cell; when the whole is wider than the
-// terminal, columns that may shrink give way, the widest first, and cut cells end in "…". Widths
+// terminal, they move together, then those that may shrink give way, the widest first, and cut
+// cells end in "…". Widths
 // are those that a terminal shows, so Chinese names line up. Cells hold text from outside: they are
 // made printable here and nowhere else. An empty cell shows "-": no data is not zero.
 //
@@ -41,7 +42,11 @@ class Table {
   std::string print(std::size_t width, bool has_color) const;
 
  private:
-  std::vector<std::size_t> fitted_widths(std::size_t width) const;
+  struct Layout {
+    std::vector<std::size_t> widths;
+    std::size_t gap = 0;
+  };
+  Layout fitted(std::size_t width) const;
   bool is_shown(std::size_t column) const { return is_wide_ || !columns_[column].is_wide_only; }
 
   std::vector<Column> columns_;

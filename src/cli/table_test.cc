@@ -48,6 +48,13 @@ TEST(Table, StaysWithinTheWidthByCuttingWhatMayShrink) {
   EXPECT_NE(table.print(80, false).find("1042"), std::string::npos);
 }
 
+TEST(Table, ColumnsMoveTogetherBeforeAnyIsCut) {
+  Table table({{.title = "AAAA"}, {.title = "BBBB", .may_shrink = true, .least = 1}});
+  table.add({{"1234"}, {"5678"}});
+  EXPECT_EQ(table.print(10, false), "AAAA  BBBB\n1234  5678\n");
+  EXPECT_EQ(table.print(9, false), "AAAA BBBB\n1234 5678\n");
+}
+
 TEST(Table, AWidthOfZeroCutsNothing) {
   Table table({{.title = "NAME", .may_shrink = true}});
   table.add({{std::string(300, 'x')}});

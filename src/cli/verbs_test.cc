@@ -320,6 +320,24 @@ TEST_F(Verbs, EventsAreLinesForPeople) {
             "     4  2026-12-01T11:00:10.000Z  membersEnded      1042.1, rank 0 signal signal 9\n");
 }
 
+TEST_F(Verbs, NodesAndDevicesShowAmountsForPeople) {
+  server_.on("GET /api/v1/nodes?limit=1000",
+             R"({"items":[{"name":"n1","pool":"default","condition":"ready",
+    "gpus":{"milli":2000,"text":"2"},"gpusUsed":{"milli":500,"text":"0.5"},
+    "allocatable":[{"resource":"cpu","amount":2000,"text":"2"},{"resource":"memory","amount":23696240640,"text":"23140860Ki"}],
+    "used":[],"devices":[{"model":"H800"},{"model":"H800"}]}]})");
+  EXPECT_EQ(say({"nodes"}).out,
+            "NODE  POOL     CONDITION   GPUS  CPU  MEMORY  MODELS  NOTE\n"
+            "n1    default  ready      0.5/2  0/2  0/22Gi  2xH800  -\n");
+  server_.on("GET /api/v1/devices?limit=1000",
+             R"({"items":[{"node":"n1","index":0,"uuid":"u0","model":"H800",
+    "health":"ok","source":"declared","memory":{"bytes":85899345920,"text":"80Gi"},"used":{"milli":500,"text":"0.5"},
+    "usedMemory":{"bytes":1610612736,"text":"1536Mi"},"occupants":[{"attempt":"5.1"}]}]})");
+  EXPECT_EQ(say({"devices"}).out,
+            "NODE  DEV  MODEL  HEALTH  ALLOC      MEMORY  REAL USE  OWNER  SOURCE\n"
+            "n1      0  H800   ok        50%  1.5Gi/80Gi         -  5.1    declared\n");
+}
+
 class Foreground : public Verbs {
  protected:
   // A workload of two events: it runs, then it has ended as `end` says.

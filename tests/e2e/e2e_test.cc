@@ -111,6 +111,11 @@ TEST_F(EndToEnd, AHeldWorkloadWaitsUntilItIsReleased) {
 }
 
 TEST_F(EndToEnd, CancelEndsTheWholeTree) {
+  // The process ignores the polite signal, so the grace passes in full: make it short.
+  const std::string path = berth_->folder() + "/class.yaml";
+  std::ofstream(path)
+      << "apiVersion: berth/v1\nkind: Class\nmetadata: {name: training}\nspec: {grace: 1s}\n";
+  ASSERT_EQ(berth_->berth({"apply", "-f", path}).code, 0);
   const std::string number =
       berth_->submit({"--", "sh", "-c",
                       "trap '' TERM; (trap '' TERM; setsid sleep 1000) & echo pid $!; wait; wait"});
