@@ -3,8 +3,8 @@
 # The configuration, the link tests, the purity check and tools/tidy all read these rows.
 
 # ---- pure: decides, touches nothing outside ----
-berth_layer(NAME base RANK 0 PURE LIBS fmt::fmt tl::expected)
-berth_layer(NAME model RANK 1 PURE DEPS base)
+berth_layer(NAME base RANK 0 PURE LIBS fmt::fmt tl::expected TEST_DEPS lifecycle scheduling)
+berth_layer(NAME model RANK 1 PURE DEPS base TEST_DEPS lifecycle scheduling)
 berth_layer(NAME policy RANK 2 PURE DEPS base model TEST_DEPS lifecycle scheduling)
 berth_layer(NAME lifecycle RANK 3 PURE DEPS base model policy TEST_DEPS scheduling invariants)
 berth_layer(NAME serving RANK 3 PURE DEPS base model policy)
