@@ -138,7 +138,12 @@ Result<Done> Daemon::open_folder() {
   auto lock = lock_folder(settings_.data_folder);
   if (!lock) return tl::unexpected(std::move(lock.error()));
   lock_ = std::move(*lock);
-  auto store = store::SqliteStore::open({.file = settings_.data_folder + "/journal.db"});
+  const std::string journal = settings_.data_folder + "/journal.db";
+  // SQLite gives its other files the mode of this one: nobody else reads commands and environments.
+  if (auto made = platform::create_file(journal, "");
+      !made && made.error().code != Code::AlreadyExists)
+    return made;
+  auto store = store::SqliteStore::open({.file = journal});
   if (!store) return tl::unexpected(std::move(store.error()));
   store_ = std::move(*store);
   auto token =
