@@ -3,7 +3,7 @@
 //
 //   berth simulate --trace philly --file philly.csv --nodes 75x8 --out report
 //   berth simulate --trace openb --file openb_pod_list_default.csv --load 0.9 --out report
-//   berth simulate --trace traces/small.csv --nodes 4x8 --policy fifo --policy default --out report
+//   berth simulate --trace traces/small.csv --nodes 6x8 --policy fifo --policy default --out report
 //
 // Exit codes: 0 done, 1 refused or failed, 2 usage.
 
