@@ -103,7 +103,9 @@ TEST_P(BackendContract, AStartRunsAndItsEndFollowsForEveryMember) {
   bool has_run = false;
   for (const controller::Observation& one : driver_->seen()) {
     if (std::holds_alternative<controller::RunningReport>(one)) has_run = true;
-    if (std::holds_alternative<controller::EndReport>(one)) EXPECT_TRUE(has_run);
+    if (std::holds_alternative<controller::EndReport>(one)) {
+      EXPECT_TRUE(has_run);
+    }
   }
   for (const model::MemberEnd& end : ends(driver_->seen(), start.attempt)) {
     EXPECT_EQ(end.end_class, model::EndClass::Ok);
@@ -206,7 +208,9 @@ TEST_P(BackendContract, AfterARestartEverythingIsListed) {
     const bool is_first = report.attempt == running.attempt;
     EXPECT_TRUE(is_first || report.attempt == ended.attempt);
     EXPECT_EQ(report.ended.size(), is_first ? 0U : 2U);
-    if (is_first) EXPECT_TRUE(report.is_running);
+    if (is_first) {
+      EXPECT_TRUE(report.is_running);
+    }
   }
   // And what runs can still be stopped.
   backend().stop(stop_of(running));
