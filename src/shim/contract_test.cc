@@ -9,6 +9,10 @@ namespace {
 
 class LocalDriver : public BackendDriver {
  public:
+  explicit LocalDriver(bool uses_control_groups) {
+    node_.options().uses_control_groups = uses_control_groups;
+  }
+
   controller::ClusterBackend& backend() override { return node_.backend(); }
   controller::StartEffect short_work(std::uint64_t workload) override {
     return node_.effect(workload, {"true"}, 2);
@@ -27,10 +31,12 @@ class LocalDriver : public BackendDriver {
   LocalNode node_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Local, BackendContract,
-                         ::testing::Values(+[]() -> std::unique_ptr<BackendDriver> {
-                           return std::make_unique<LocalDriver>();
-                         }));
+std::unique_ptr<BackendDriver> with_groups() { return std::make_unique<LocalDriver>(true); }
+std::unique_ptr<BackendDriver> without_groups() { return std::make_unique<LocalDriver>(false); }
+
+INSTANTIATE_TEST_SUITE_P(Local, BackendContract, ::testing::Values(&with_groups));
+INSTANTIATE_TEST_SUITE_P(LocalWithoutControlGroups, BackendContract,
+                         ::testing::Values(&without_groups));
 
 }  // namespace
 }  // namespace backends_test

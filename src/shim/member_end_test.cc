@@ -111,8 +111,11 @@ TEST(MemberEnd, AboveItsMemoryLimitItEndsAsOutOfMemory) {
   EXPECT_EQ(end.note, "memory limit 64Mi reached");
 }
 
-TEST(MemberEnd, LeftoversOfAnEndedProcessAreGoneWhenItsEndIsReported) {
+class Leftovers : public ::testing::TestWithParam<bool> {};
+
+TEST_P(Leftovers, OfAnEndedProcessAreGoneWhenItsEndIsReported) {
   LocalNode node;
+  node.options().uses_control_groups = GetParam();
   NamedPipe pids(node.path("pids"));
   // In another session, deaf to SIGTERM, and holding the output open.
   node.start(1, "setsid sh -c 'trap \"\" TERM HUP; echo $$ > " + pids.path() +
@@ -122,6 +125,8 @@ TEST(MemberEnd, LeftoversOfAnEndedProcessAreGoneWhenItsEndIsReported) {
   EXPECT_EQ(end.end_class, EndClass::UserError);
   EXPECT_TRUE(is_gone(leftover));
 }
+
+INSTANTIATE_TEST_SUITE_P(ControlGroups, Leftovers, ::testing::Bool());
 
 TEST(MemberEnd, MembersGetTheirOwnEnvironmentAndNothingOfTheDaemons) {
   ::setenv("DAEMON_SECRET", "hunter2", 1);

@@ -15,8 +15,11 @@ using backends_test::LocalNode;
 using backends_test::NamedPipe;
 using model::EndClass;
 
-TEST(MemberStop, TheWholeTreeGoesEvenWhatIgnoresTheSignalInASessionOfItsOwn) {
+class WholeTree : public ::testing::TestWithParam<bool> {};
+
+TEST_P(WholeTree, GoesEvenWhatIgnoresTheSignalInASessionOfItsOwn) {
   LocalNode node;
+  node.options().uses_control_groups = GetParam();
   NamedPipe pids(node.path("pids"));
   const std::string deaf =
       "trap \"\" TERM HUP INT; echo $$ > " + pids.path() + "; while :; do sleep 1000; done";
@@ -34,6 +37,8 @@ TEST(MemberStop, TheWholeTreeGoesEvenWhatIgnoresTheSignalInASessionOfItsOwn) {
   for (const std::int32_t pid : tree)
     EXPECT_TRUE(is_gone(pid)) << pid;
 }
+
+INSTANTIATE_TEST_SUITE_P(ControlGroups, WholeTree, ::testing::Bool());
 
 TEST(MemberStop, TheEndClassIsThatOfTheStopAlsoWhenTheProcessExitsWell) {
   LocalNode node;

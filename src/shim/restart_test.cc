@@ -182,14 +182,21 @@ TEST(Restart, AKilledShimIsNodeLostAndNothingOfTheMemberIsLeft) {
 }
 
 TEST(Restart, AShimKilledWhileTheDaemonIsAwayIsNodeLost) {
-  LocalNode node;
-  node.start(1, "sleep 1000");
-  node.wait_for_running(1);
-  const std::string folder = node.member_path(attempt_id(1));
-  node.close();
-  ASSERT_EQ(::kill(pid_in(folder, "shim.json"), SIGKILL), 0);
-  node.backend();
-  EXPECT_EQ(node.wait_for_end(1).end_class, EndClass::NodeLost);
+  for (const bool uses_control_groups : {true, false}) {
+    LocalNode node;
+    node.options().uses_control_groups = uses_control_groups;
+    NamedPipe pids(node.path("pids"));
+    // Of the same session as its parent, which is how it is found where there are no groups.
+    node.start(1, "sh -c 'echo $$ > " + pids.path() + "; while :; do sleep 1000; done' & wait");
+    const std::int32_t grandchild = std::stoi(pids.read_line());
+    node.wait_for_running(1);
+    const std::string folder = node.member_path(attempt_id(1));
+    node.close();
+    ASSERT_EQ(::kill(pid_in(folder, "shim.json"), SIGKILL), 0);
+    node.backend();
+    EXPECT_EQ(node.wait_for_end(1).end_class, EndClass::NodeLost);
+    EXPECT_TRUE(is_gone(grandchild)) << uses_control_groups;
+  }
 }
 
 TEST(Restart, AHalfWrittenExitRecordCountsAsAbsent) {

@@ -100,13 +100,14 @@ TEST_P(BackendContract, AStartRunsAndItsEndFollowsForEveryMember) {
   backend().start(start);
   reach_running(start);
   reach_end(start);
-  bool has_run = false;
+  // One member may be gone before the other is up, but not both.
+  std::size_t ends_before_running = 0;
   for (const controller::Observation& one : driver_->seen()) {
-    if (std::holds_alternative<controller::RunningReport>(one)) has_run = true;
-    if (std::holds_alternative<controller::EndReport>(one)) {
-      EXPECT_TRUE(has_run);
-    }
+    if (std::holds_alternative<controller::RunningReport>(one)) break;
+    if (const auto* report = std::get_if<controller::EndReport>(&one))
+      ends_before_running += report->members.size();
   }
+  EXPECT_LT(ends_before_running, 2U);
   for (const model::MemberEnd& end : ends(driver_->seen(), start.attempt)) {
     EXPECT_EQ(end.end_class, model::EndClass::Ok);
     EXPECT_TRUE(end.rank == 0 || end.rank == 1) << end.rank;

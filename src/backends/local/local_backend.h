@@ -35,6 +35,7 @@ struct LocalOptions {
   std::map<std::string, std::string> base_environment;
   std::string default_directory;                       // for commands without one; empty: HOME
   std::vector<devices::DeviceSource*> device_sources;  // outlive the backend; devices in this order
+  bool uses_control_groups = true;               // false: no limits; stops follow the process tree
   std::int64_t processes_max = 32768;            // of one member, against fork bombs; 0: no limit
   base::Duration log_retention = base::days(7);  // after forget()
   base::Duration node_report_every = base::seconds(60);  // look for changes of the node

@@ -28,7 +28,8 @@ std::string instance_name(const std::string& folder) {
   return fmt::format("{:016x}", hash);
 }
 
-std::string own_mounts() {
+std::string own_mounts(bool is_wanted) {
+  if (!is_wanted) return {};
   return read_small_file(AT_FDCWD, "/proc/self/mountinfo").value_or(std::string());
 }
 
@@ -37,7 +38,8 @@ std::string own_mounts() {
 LocalBackend::Worker::Worker(LocalOptions options, AttemptFolders folders)
     : options_(std::move(options)),
       folders_(std::move(folders)),
-      ladder_(CgroupLadder::probe(instance_name(folders_.data_folder()), own_mounts())),
+      ladder_(CgroupLadder::probe(instance_name(folders_.data_folder()),
+                                  own_mounts(options_.uses_control_groups))),
       epoch_(folders_.newest_epoch()),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
