@@ -91,6 +91,7 @@ void HttpConnection::wait_for_request() {
   parser_->body_limit(engine_->options.max_body_bytes);
   parser_->get().body().clear();
   // A new connection is there for a request; only between two may it be quiet for longer.
+  was_read_whole_ = false;
   if (requests_ == 0 || input_.size() > 0) return read_request();
   phase_ = Phase::Idle;
   set_deadline(engine_->options.idle_timeout);
@@ -157,6 +158,7 @@ void HttpConnection::refuse_with(int status, std::string_view code, std::string_
 
 void HttpConnection::handle_request() {
   auto message = parser_->release();
+  was_read_whole_ = true;
   keeps_alive_ = message.keep_alive() && message.version() >= 11 && !engine_->is_stopping;
   is_head_request_ = message.method() == http::verb::head;
   is_chunked_ = message.version() >= 11;
@@ -246,8 +248,10 @@ void HttpConnection::written(error_code error, std::size_t count) {
 void HttpConnection::finish_response() {
   end_exchange();
   if (phase_ == Phase::Closed) return;
-  if (!keeps_alive_ || engine_->is_stopping) return linger();
-  wait_for_request();
+  if (keeps_alive_ && !engine_->is_stopping) return wait_for_request();
+  // Nothing that the peer sent is left unread, so closing does not take the answer away.
+  if (was_read_whole_ && input_.size() == 0) return abort();
+  linger();
 }
 
 void HttpConnection::linger() {

@@ -110,6 +110,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Phase phase_ = Phase::Idle;
   std::uint64_t requests_ = 0;
   bool keeps_alive_ = false;
+  bool was_read_whole_ = false;  // the present request
   bool is_head_request_ = false;
   bool is_chunked_ = false;
   std::string output_;              // being written
