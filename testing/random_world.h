@@ -4,7 +4,7 @@
 // request, gangs, holds, cancels, lost nodes, sick devices, changed quotas. Made so that conflicts
 // are common: few devices, many claims on them.
 //
-//   RandomWorld random(numbers);
+//   RandomWorld random(layout_numbers, history_numbers);
 //   random.set_up();
 //   while (random.step()) check(random.world().state());
 
@@ -23,15 +23,17 @@ struct RandomWorldOptions {
   bool has_failures = true;  // lost nodes, sick devices, failing work
   bool has_changes = true;   // quotas, classes and policy change while work runs
   bool has_groups = true;    // several groups, several device options
-  int max_steps = 40;
+  int max_steps = 60;
 };
 
 class RandomWorld {
  public:
-  explicit RandomWorld(std::vector<std::uint16_t> numbers, RandomWorldOptions options = {});
+  // `layout` is how the installation looks, `history` what happens in it.
+  RandomWorld(std::vector<std::uint16_t> layout, std::vector<std::uint16_t> history,
+              RandomWorldOptions options = {});
 
   void set_up();
-  // One thing happens, then the world settles; false when there are no more numbers or steps.
+  // One thing happens, then the world mostly settles; false without more numbers or steps.
   bool step();
   World& world() { return world_; }
   // What has been done so far, a line each, for the report of a failed property.
@@ -54,7 +56,9 @@ class RandomWorld {
   model::WorkloadId any_workload();
   void tell(std::string line);
 
-  Choices choices_;
+  Choices layout_;
+  Choices history_;
+  Choices* choices_ = &layout_;  // of the two, what is drawn from now
   RandomWorldOptions options_;
   World world_;
   std::vector<std::string> pools_, leaf_pools_, queues_, leaf_queues_, classes_;

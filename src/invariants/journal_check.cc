@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "invariants/internal/decision_rules.h"
+#include "invariants/internal/recount.h"
 #include "invariants/internal/state_rules.h"
 
 namespace invariants {
@@ -76,8 +77,11 @@ void JournalCheck::check_evict(const State& state, const model::Evict& evict, ba
       findings.add("11 evicted twice", "attempt {} is stopping already", model::to_text(victim));
     if (owner == nullptr) continue;
     internal::check_rights(state, *owner, *record, evict, at, findings);
-    if (!evictions_.insert({victim.workload, evict.owner, owner->attempts.size()}).second &&
-        evict.cause == model::Reason::Preempt)
+    const bool is_first =
+        evictions_.insert({victim.workload, evict.owner, owner->attempts.size()}).second;
+    const bool is_bound = !internal::is_within_guarantee(
+        state, owner->workload.queue, internal::charge_of(state, owner->workload, evict.placement));
+    if (!is_first && is_bound)
       findings.add("13 evicted again by the same", "{} by {}", model::to_text(victim),
                    evict.owner.value);
   }

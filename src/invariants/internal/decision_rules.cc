@@ -287,10 +287,10 @@ void check_victims_are_needed(const State& state, const WorkloadRecord& owner,
   for (const model::AttemptId victim : evict.victims) {
     const WorkloadRecord& record = state.workloads.at(victim.workload);
     const Attempt& attempt = *record.live_attempt();
-    // Two slices, or two tenants, may be in each other's way although the sums fit.
+    // A slice and a part, or two tenants, may be in each other's way although the sums fit.
     const bool is_apart = state.queues.at(record.workload.queue).tenant() !=
                           state.queues.at(owner.workload.queue).tenant();
-    if (is_apart || (has_slices(attempt.placement) && has_slices(evict.placement))) continue;
+    if (is_apart || has_slices(attempt.placement) || has_slices(evict.placement)) continue;
     Load without = load;
     without.add(record.workload, attempt.placement);
     if (!without.is_too_much_at(state, evict.placement))
