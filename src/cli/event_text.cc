@@ -30,16 +30,19 @@ std::string victims_text(const json::value& record) {
   return out;
 }
 
+// "rank 0 ok, rank 1 oom, rank 2 signal 9, rank 3 user_error exit 3"
 std::string ends_text(const json::value& record) {
   std::string out;
   for (const json::value& end : array_at(record, "members")) {
-    out += fmt::format("{}rank {} {}", out.empty() ? "" : ", ", text_at(end, "rank"),
-                       text_at(end, "endClass"));
-    const std::string signal = text_at(end, "signal"), code = text_at(end, "exitCode");
-    if (!signal.empty() && signal != "0")
-      out += " signal " + signal;
-    else if (!code.empty() && code != "0")
-      out += " exit " + code;
+    const std::string end_class = text_at(end, "endClass");
+    const std::int64_t signal = integer_at(end, "signal").value_or(0);
+    const std::int64_t code = integer_at(end, "exitCode").value_or(0);
+    out += fmt::format("{}rank {}", out.empty() ? "" : ", ", text_at(end, "rank"));
+    if (end_class != "signal") out += " " + end_class;
+    if (signal != 0)
+      out += fmt::format(" signal {}", signal);
+    else if (code != 0)
+      out += fmt::format(" exit {}", code);
   }
   return out;
 }
@@ -83,7 +86,7 @@ std::string event_line(const json::value& event) {
       body == nullptr || is_start_without_attempt ? "" : subject(kind, innermost(*body));
   const std::string actor = text_at(event, "actor");
   if (!actor.empty()) what += fmt::format("{}by {}", what.empty() ? "" : "  ", actor);
-  return printable(fmt::format("{:>6}  {}  {:<18}{}", text_at(event, "sequence"),
+  return printable(fmt::format("{:>6}  {}  {:<21}{}", text_at(event, "sequence"),
                                text_at(event, "at"), kind, what));
 }
 

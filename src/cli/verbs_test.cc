@@ -314,10 +314,10 @@ TEST_F(Verbs, EventsAreLinesForPeople) {
     "cursor":"4"})");
   server_.on("GET /api/v1/events?after=4&limit=1000", R"({"items":[],"cursor":"4"})");
   EXPECT_EQ(say({"events", "--after", "0"}).out,
-            "     1  2026-12-01T11:00:00.000Z  workloadSubmitted 1042 ft  by ann\n"
-            "     2  2026-12-01T11:00:00.001Z  start             1042.1\n"
-            "     3  2026-12-01T11:00:09.000Z  evict             1042.1, Reclaim for 1050\n"
-            "     4  2026-12-01T11:00:10.000Z  membersEnded      1042.1, rank 0 signal signal 9\n");
+            "     1  2026-12-01T11:00:00.000Z  workloadSubmitted    1042 ft  by ann\n"
+            "     2  2026-12-01T11:00:00.001Z  start                1042.1\n"
+            "     3  2026-12-01T11:00:09.000Z  evict                1042.1, Reclaim for 1050\n"
+            "     4  2026-12-01T11:00:10.000Z  membersEnded         1042.1, rank 0 signal 9\n");
 }
 
 TEST_F(Verbs, NodesAndDevicesShowAmountsForPeople) {

@@ -214,6 +214,10 @@ std::string Installation::submit(const Words& flags) const {
 }
 
 void Installation::wait_for(const std::string& number, const std::string& kind) const {
+  if (number.empty()) {
+    ADD_FAILURE() << "nothing was submitted, so there is no " << kind << " to wait for";
+    return;
+  }
   const Outcome outcome = berth({"events", "-f", "--after", "0", "--workload", number, "--kinds",
                                  kind, "--limit", "1", "-o", "name"});
   EXPECT_EQ(outcome.code, 0) << "no event " << kind << " about " << number << ": " << outcome.err;
