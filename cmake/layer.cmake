@@ -68,7 +68,10 @@ function(berth_unit_tests name test_deps sources)
   # The test support comes first: an archive member of it is linked only if a test uses it, and
   # what it needs is then found in the layers that follow.
   target_link_libraries(${name}_test PRIVATE
-    $<TARGET_NAME_IF_EXISTS:berth_testing> berth_${name} ${extra} berth_test_main)
+    $<TARGET_NAME_IF_EXISTS:berth_testing> berth_${name} ${extra}
+    # A linker may take the support's world into any test, and a world needs these.
+    $<TARGET_NAME_IF_EXISTS:berth_invariants> $<TARGET_NAME_IF_EXISTS:berth_scheduling>
+    $<TARGET_NAME_IF_EXISTS:berth_lifecycle> berth_test_main)
   target_include_directories(${name}_test PRIVATE "${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}."
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES TIMEOUT 300 LABELS unit)

@@ -216,7 +216,8 @@ constexpr std::int64_t kMaxDemand = std::int64_t{1} << 53;
 
 Result<Done> check_demand(const State& state, const Workload& workload) {
   const QueueRecord& tenant = state.queues.at(state.queues.at(workload.queue).tenant());
-  for (const auto& a : ask_of(state, workload).amounts()) {
+  const model::Usage ask = ask_of(state, workload);
+  for (const auto& a : ask.amounts()) {
     const std::int64_t already = tenant.pending.of(a.dimension) + tenant.held.of(a.dimension);
     if (a.amount <= kMaxDemand - already) continue;
     return fail_field(Code::TooLarge, "spec.resources",

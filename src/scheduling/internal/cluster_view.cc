@@ -23,7 +23,7 @@ ClusterView::ClusterView(const State& state) : state_(&state) {
 
 namespace {
 
-FreeDevice free_device(const State& state, const NodeRecord& record, std::size_t index) {
+FreeDevice free_device(const NodeRecord& record, std::size_t index) {
   const model::Device& device = record.node.devices[index];
   const DeviceUse& use = record.devices[index];
   FreeDevice free;
@@ -33,9 +33,8 @@ FreeDevice free_device(const State& state, const NodeRecord& record, std::size_t
   free.memory =
       std::max<std::int64_t>(0, device.memory.value - use.memory.value - use.secured_memory.value);
   free.secured_milli = static_cast<std::int32_t>(use.secured_milli.value);
+  free.occupants = static_cast<std::int32_t>(use.occupants.size());
   for (const model::Occupant& occupant : use.occupants) {
-    const Workload& workload = state.workloads.at(occupant.attempt.workload).workload;
-    free.tenants.push_back(state.queues.at(workload.queue).tenant());
     if (occupant.slice_length == 0) continue;
     free.is_sliced = true;
     free.slices |= ((1U << occupant.slice_length) - 1U) << occupant.slice_start;
@@ -64,12 +63,16 @@ void ClusterView::load(NodeId id, Change change) {
                                                             record.secured.of(a.resource)));
   node.devices.reserve(record.devices.size());
   for (std::size_t i = 0; i < record.devices.size(); ++i)
-    node.devices.push_back(free_device(*state_, record, i));
+    node.devices.push_back(free_device(record, i));
   for (const model::AttemptId& attempt : record.attempts) {
     const model::WorkloadRecord& owner = state_->workloads.at(attempt.workload);
-    for (const MemberPlacement& member : owner.attempts.back().placement.members)
-      if (member.node == id)
-        node.tenants.push_back(state_->queues.at(owner.workload.queue).tenant());
+    const QueueId tenant = state_->queues.at(owner.workload.queue).tenant();
+    for (const MemberPlacement& member : owner.attempts.back().placement.members) {
+      if (member.node != id) continue;
+      node.tenants.push_back(tenant);
+      for (const DeviceAssignment& assignment : member.devices)
+        node.device_tenants.push_back({.device = assignment.device, .tenant = tenant});
+    }
   }
   count_whole(node);
   enter_indexes(id);
@@ -165,7 +168,8 @@ void ClusterView::take(const Workload& workload, const MemberPlacement& member, 
       FreeDevice& device = node.devices[index];
       device.milli -= static_cast<std::int32_t>(assignment.milli.value);
       device.memory -= assignment.memory.value;
-      device.tenants.push_back(tenant);
+      ++device.occupants;
+      node.device_tenants.push_back({.device = assignment.device, .tenant = tenant});
       if (assignment.slice.empty()) continue;
       device.is_sliced = true;
       device.slices |= slice_mask(node.node->devices[index], assignment);
@@ -188,10 +192,14 @@ void ClusterView::give(const Workload& workload, const MemberPlacement& member, 
           1000, device.milli + static_cast<std::int32_t>(assignment.milli.value));
       device.memory =
           std::min(node.node->devices[index].memory.value, device.memory + assignment.memory.value);
-      erase_one(device.tenants, tenant);
+      --device.occupants;
+      const auto seat = std::ranges::find_if(node.device_tenants, [&](const DeviceTenant& entry) {
+        return entry.device == assignment.device && entry.tenant == tenant;
+      });
+      if (seat != node.device_tenants.end()) node.device_tenants.erase(seat);
       if (!assignment.slice.empty())
         device.slices &= ~slice_mask(node.node->devices[index], assignment);
-      if (device.tenants.empty()) device.is_sliced = false;
+      if (device.occupants == 0) device.is_sliced = false;
     }
   });
 }

@@ -21,15 +21,22 @@ namespace scheduling::internal {
 struct FreeDevice {
   std::int32_t milli = 0;  // neither occupied nor set aside
   std::int64_t memory = 0;
-  std::int32_t secured_milli = 0;       // set aside for claims
-  std::uint32_t slices = 0;             // taken memory slices, bit by bit
-  bool is_sliced = false;               // its occupants are hardware slices
-  bool is_usable = false;               // healthy enough for new work
-  std::vector<model::QueueId> tenants;  // one entry per occupant
+  std::int32_t secured_milli = 0;  // set aside for claims
+  std::uint32_t slices = 0;        // taken memory slices, bit by bit
+  bool is_sliced = false;          // its occupants are hardware slices
+  bool is_usable = false;          // healthy enough for new work
+  std::int32_t occupants = 0;
 
   bool is_whole() const {
-    return is_usable && tenants.empty() && secured_milli == 0 && milli == 1000;
+    return is_usable && occupants == 0 && secured_milli == 0 && milli == 1000;
   }
+};
+
+// One occupant of a device, by its tenant. Kept in one list a node, so that a node is copied with a
+// handful of allocations.
+struct DeviceTenant {
+  std::int32_t device = 0;
+  model::QueueId tenant;
 };
 
 struct FreeNode {
@@ -37,8 +44,9 @@ struct FreeNode {
   bool is_ready = false;
   model::Quantities free;  // allocatable - used - set aside, never negative
   std::vector<FreeDevice> devices;
-  std::int32_t whole = 0;               // devices that are whole and free
-  std::vector<model::QueueId> tenants;  // one entry per member
+  std::int32_t whole = 0;                    // devices that are whole and free
+  std::vector<model::QueueId> tenants;       // one entry per member
+  std::vector<DeviceTenant> device_tenants;  // one entry per occupant, in no order
 };
 
 class ClusterView {

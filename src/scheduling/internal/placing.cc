@@ -45,9 +45,11 @@ bool node_admits(const State& state, const FreeNode& node, const Request& reques
   return true;
 }
 
-bool device_admits(const State& state, const FreeDevice& device, const Request& request) {
-  for (const QueueId other : device.tenants) {
-    if (other == request.tenant) continue;
+bool device_admits(const State& state, const FreeNode& node, std::size_t index,
+                   const Request& request) {
+  if (node.devices[index].occupants == 0) return true;
+  for (const auto& [device, other] : node.device_tenants) {
+    if (device != static_cast<std::int32_t>(index) || other == request.tenant) continue;
     const model::Queue& queue = state.queues.at(other).queue;
     if (!request.shares_across_tenants || !queue.shares_devices_across_tenants) return false;
     if (request.exclusive >= Exclusive::Device || queue.exclusive >= Exclusive::Device)
@@ -93,7 +95,7 @@ std::optional<DeviceAssignment> part_on(const FreeNode& node, std::size_t index,
                               .memory = part->memory,
                               .slice = {}};
   if (part->profile != nullptr) {
-    if (!free.is_sliced && !free.tenants.empty()) return std::nullopt;
+    if (!free.is_sliced && free.occupants > 0) return std::nullopt;
     assignment.slice = part->profile->name;
     assignment.slice_start = free_start(*part->profile, device.memory_slices, free.slices);
     if (assignment.slice_start < 0) return std::nullopt;
@@ -118,7 +120,7 @@ std::optional<std::vector<DeviceAssignment>> part_of_a_device(const State& state
   for (std::size_t i = 0; i < node.devices.size(); ++i) {
     const FreeDevice& free = node.devices[i];
     if (best && free.milli >= best_free) continue;
-    if (barriers == Barriers::All && !device_admits(state, free, request)) continue;
+    if (barriers == Barriers::All && !device_admits(state, node, i, request)) continue;
     const auto assignment = part_on(node, i, option);
     if (!assignment) continue;
     best = assignment;
@@ -176,7 +178,7 @@ FreeNode emptied(const FreeNode& node) {
                         .slices = 0,
                         .is_sliced = false,
                         .is_usable = device.is_usable,
-                        .tenants = {}};
+                        .occupants = 0};
   }
   copy.whole = static_cast<std::int32_t>(
       std::ranges::count_if(copy.devices, [](const FreeDevice& d) { return d.is_whole(); }));
@@ -211,15 +213,19 @@ Reason rejection(const State& state, const FreeNode& node, const Request& reques
       reason != Reason::None)
     return reason;
   if (never != Reason::None) return never;
-  const bool fits_without_tenants =
-      choose_devices(state, node, request, tasks, Barriers::WithoutTenants).has_value();
   const bool fits = node_admits(state, node, request) &&
                     choose_devices(state, node, request, tasks, Barriers::All).has_value();
   if (fits) return Reason::None;
-  if (!choose_devices(state, emptied(node), request, tasks, Barriers::WithoutTenants))
+  // An empty node of healthy devices would take it, as never_fits said: only then nothing is sick.
+  const auto& devices = node.devices;
+  const bool has_sick = !std::ranges::all_of(devices, &FreeDevice::is_usable);
+  if (has_sick && !choose_devices(state, emptied(node), request, tasks, Barriers::WithoutTenants))
     return Reason::DeviceUnhealthy;
-  if (fits_without_tenants) return Reason::TenantIsolation;
-  if (choose_devices(state, unclaimed(state, node), request, tasks, Barriers::All))
+  if (choose_devices(state, node, request, tasks, Barriers::WithoutTenants))
+    return Reason::TenantIsolation;
+  const bool has_claims =
+      std::ranges::any_of(devices, [](const FreeDevice& d) { return d.secured_milli > 0; });
+  if (has_claims && choose_devices(state, unclaimed(state, node), request, tasks, Barriers::All))
     return Reason::ClaimedByOther;
   return Reason::DevicesBusy;
 }
