@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "policy/charge.h"
 #include "scheduling/internal/candidates.h"
+#include "scheduling/internal/explaining.h"
 #include "scheduling/internal/index.h"
 #include "scheduling/internal/trial.h"
 
@@ -61,6 +62,7 @@ class CycleRun {
     derived_.quotas.forget_entitlements();
     settle_claims();
     settle_time_limits();
+    settle_draining();
     if (!plan_.is_cut_short) {
       while (pass() && !plan_.is_cut_short)
         derived_.quotas.forget_entitlements();
@@ -143,15 +145,34 @@ class CycleRun {
       if (deadline > cycle_.now) break;
       const WorkloadRecord& record = state_.workloads.at(attempt.workload);
       if (record.attempts.back().phase == AttemptPhase::Stopping) continue;
-      stopping_.insert(attempt);
-      decide(model::Evict{.victims = {attempt},
-                          .cause = Reason::TimeLimit,
-                          .owner = {},
-                          .claim = {},
-                          .placement = {},
-                          .expires = {}},
-             explanation_of(attempt.workload, Verdict::Finished, {}));
+      evict(attempt, Reason::TimeLimit);
     }
+  }
+
+  // A draining node gives its work back, whatever its class: a person asked for it.
+  void settle_draining() {
+    std::map<AttemptId, WorkloadId> leaving;
+    for (const model::NodeId id : derived_.draining)
+      for (const AttemptId& attempt : state_.nodes.at(id).attempts)
+        leaving[attempt] = attempt.workload;
+    for (const auto& [attempt, workload] : leaving) {
+      const WorkloadRecord& record = state_.workloads.at(workload);
+      if (record.attempts.back().phase == AttemptPhase::Stopping || stopping_.contains(attempt))
+        continue;
+      evict(attempt, Reason::Drained);
+    }
+  }
+
+  // For its own sake: nobody else gains by it, so there is no claim.
+  void evict(AttemptId attempt, Reason cause) {
+    stopping_.insert(attempt);
+    decide(model::Evict{.victims = {attempt},
+                        .cause = cause,
+                        .owner = {},
+                        .claim = {},
+                        .placement = {},
+                        .expires = {}},
+           explanation_of(attempt.workload, Verdict::Finished, {}));
   }
 
   // ---- passes ----
@@ -265,8 +286,9 @@ class CycleRun {
   void take_back(const WorkloadRecord& record, EquivalenceClass& equals, Trial trial) {
     Trial recorded =
         try_workload(world_, record.workload, &record, equals, WorkloadId{}, Depth::Recorded);
+    const QueueId tenant = state_.queues.at(record.workload.queue).tenant();
     for (const model::MemberPlacement& member : trial.placement.members)
-      derived_.view.secure(record.workload, member);
+      derived_.view.secure(record.workload, member, tenant);
     derived_.quotas.hold_only(record.workload.queue,
                               policy::charge_of(state_, record.workload, trial.placement), +1);
     stopping_.insert(trial.victims.begin(), trial.victims.end());
@@ -444,6 +466,7 @@ class Answer {
                                 .until = {}});
       }
     }
+    internal::keep_largest(step.holders);
     explanation_.steps.push_back(std::move(step));
   }
 

@@ -42,6 +42,27 @@ FreeDevice free_device(const NodeRecord& record, std::size_t index) {
   return free;
 }
 
+std::uint32_t slice_mask(const model::Device& device, const DeviceAssignment& assignment) {
+  const auto profile =
+      std::ranges::find(device.profiles, assignment.slice, &model::SliceProfile::name);
+  if (profile == device.profiles.end()) return 0;
+  return ((1U << profile->memory_slices) - 1U) << assignment.slice_start;
+}
+
+void seat_claimant(FreeNode& node, const MemberPlacement& member, QueueId tenant) {
+  node.tenants.push_back(tenant);
+  for (const DeviceAssignment& assignment : member.devices) {
+    const auto index = static_cast<std::size_t>(assignment.device);
+    FreeDevice& device = node.devices[index];
+    ++device.claimants;
+    node.device_tenants.push_back(
+        {.device = assignment.device, .tenant = tenant, .is_claim = true});
+    if (assignment.slice.empty()) continue;
+    device.is_sliced = true;
+    device.slices |= slice_mask(node.node->devices[index], assignment);
+  }
+}
+
 void count_whole(FreeNode& node) {
   node.whole = static_cast<std::int32_t>(
       std::ranges::count_if(node.devices, [](const FreeDevice& d) { return d.is_whole(); }));
@@ -74,9 +95,21 @@ void ClusterView::load(NodeId id, Change change) {
         node.device_tenants.push_back({.device = assignment.device, .tenant = tenant});
     }
   }
+  load_claims(node, record);
   count_whole(node);
   enter_indexes(id);
   if (change == Change::More) pool_of(node).growth.push_back(id);
+}
+
+// A claim is a neighbour before it starts: its tenant is on the node and its devices already.
+void ClusterView::load_claims(FreeNode& node, const NodeRecord& record) const {
+  for (const model::ClaimId id : record.claims) {
+    const model::Claim& claim = state_->claims.at(id);
+    const Workload& owner = state_->workloads.at(claim.owner).workload;
+    const QueueId tenant = state_->queues.at(owner.queue).tenant();
+    for (const MemberPlacement& member : claim.placement.members)
+      if (member.node == record.node.id) seat_claimant(node, member, tenant);
+  }
 }
 
 const ClusterView::PoolView& ClusterView::pool(PoolId id) const {
@@ -141,13 +174,6 @@ void ClusterView::rollback(std::size_t mark) {
 
 namespace {
 
-std::uint32_t slice_mask(const model::Device& device, const DeviceAssignment& assignment) {
-  const auto profile =
-      std::ranges::find(device.profiles, assignment.slice, &model::SliceProfile::name);
-  if (profile == device.profiles.end()) return 0;
-  return ((1U << profile->memory_slices) - 1U) << assignment.slice_start;
-}
-
 const model::Quantities& per_member(const Workload& workload, const MemberPlacement& member) {
   return workload.groups[static_cast<std::size_t>(member.group)].per_member;
 }
@@ -193,18 +219,17 @@ void ClusterView::give(const Workload& workload, const MemberPlacement& member, 
       device.memory =
           std::min(node.node->devices[index].memory.value, device.memory + assignment.memory.value);
       --device.occupants;
-      const auto seat = std::ranges::find_if(node.device_tenants, [&](const DeviceTenant& entry) {
-        return entry.device == assignment.device && entry.tenant == tenant;
-      });
+      const auto seat = std::ranges::find(
+          node.device_tenants, DeviceTenant{.device = assignment.device, .tenant = tenant});
       if (seat != node.device_tenants.end()) node.device_tenants.erase(seat);
       if (!assignment.slice.empty())
         device.slices &= ~slice_mask(node.node->devices[index], assignment);
-      if (device.occupants == 0) device.is_sliced = false;
+      if (device.occupants + device.claimants == 0) device.is_sliced = false;
     }
   });
 }
 
-void ClusterView::secure(const Workload& workload, const MemberPlacement& member) {
+void ClusterView::secure(const Workload& workload, const MemberPlacement& member, QueueId tenant) {
   change(member.node, [&](FreeNode& node) {
     for (const auto& a : per_member(workload, member).amounts())
       node.free.set(a.resource, std::max<std::int64_t>(0, node.free.of(a.resource) - a.amount));
@@ -215,6 +240,7 @@ void ClusterView::secure(const Workload& workload, const MemberPlacement& member
       device.secured_milli += part;
       device.memory = std::max<std::int64_t>(0, device.memory - assignment.memory.value);
     }
+    seat_claimant(node, member, tenant);
   });
 }
 

@@ -26,17 +26,18 @@ struct FreeDevice {
   bool is_sliced = false;          // its occupants are hardware slices
   bool is_usable = false;          // healthy enough for new work
   std::int32_t occupants = 0;
+  std::int32_t claimants = 0;  // parts of it that claims will take
 
-  bool is_whole() const {
-    return is_usable && occupants == 0 && secured_milli == 0 && milli == 1000;
-  }
+  bool is_whole() const { return is_usable && occupants == 0 && claimants == 0 && milli == 1000; }
 };
 
-// One occupant of a device, by its tenant. Kept in one list a node, so that a node is copied with a
-// handful of allocations.
+// One occupant or claimant of a device, by its tenant: who comes later must get on with both. Kept
+// in one list a node, so that a node is copied with a handful of allocations.
 struct DeviceTenant {
   std::int32_t device = 0;
   model::QueueId tenant;
+  bool is_claim = false;
+  bool operator==(const DeviceTenant&) const = default;
 };
 
 struct FreeNode {
@@ -46,7 +47,7 @@ struct FreeNode {
   std::vector<FreeDevice> devices;
   std::int32_t whole = 0;                    // devices that are whole and free
   std::vector<model::QueueId> tenants;       // one entry per member
-  std::vector<DeviceTenant> device_tenants;  // one entry per occupant, in no order
+  std::vector<DeviceTenant> device_tenants;  // in no order
 };
 
 class ClusterView {
@@ -90,7 +91,8 @@ class ClusterView {
   void give(const model::Workload& workload, const model::MemberPlacement& member,
             model::QueueId tenant);
   // Sets aside what is free of what the member needs, as a claim does.
-  void secure(const model::Workload& workload, const model::MemberPlacement& member);
+  void secure(const model::Workload& workload, const model::MemberPlacement& member,
+              model::QueueId tenant);
 
  private:
   template <class Edit>
@@ -98,6 +100,7 @@ class ClusterView {
   void enter_indexes(model::NodeId id);
   void leave_indexes(model::NodeId id);
   PoolView& pool_of(const FreeNode& node);
+  void load_claims(FreeNode& node, const model::NodeRecord& record) const;
 
   const model::State* state_;
   std::vector<FreeNode> nodes_;  // by id - 1

@@ -47,14 +47,6 @@ class Rejections {
   std::map<Reason, Rejection> rows_;
 };
 
-void keep_largest(std::vector<Holder>& holders) {
-  std::ranges::sort(holders, [](const Holder& a, const Holder& b) {
-    if (a.amount != b.amount) return a.amount > b.amount;
-    return a.workload != b.workload ? a.workload < b.workload : a.queue < b.queue;
-  });
-  if (holders.size() > model::kMaxHolders) holders.resize(model::kMaxHolders);
-}
-
 // The end of the attempt by its enforced limit; nothing without one, or before it runs.
 std::optional<base::Instant> limit_end(const State& state, const WorkloadRecord& record) {
   const Attempt& attempt = record.attempts.back();
@@ -66,6 +58,14 @@ std::optional<base::Instant> limit_end(const State& state, const WorkloadRecord&
 }
 
 }  // namespace
+
+void keep_largest(std::vector<Holder>& holders) {
+  std::ranges::sort(holders, [](const Holder& a, const Holder& b) {
+    if (a.amount != b.amount) return a.amount > b.amount;
+    return a.workload != b.workload ? a.workload < b.workload : a.queue < b.queue;
+  });
+  if (holders.size() > model::kMaxHolders) holders.resize(model::kMaxHolders);
+}
 
 Reason infeasible_reason(const State& state, const EquivalenceClass& equals) {
   const bool has_nodes = std::ranges::any_of(equals.pools, [&](const PoolFacts& facts) {

@@ -14,6 +14,9 @@
 
 namespace scheduling::internal {
 
+// Largest amount first, then workload, then queue; at most kMaxHolders stay.
+void keep_largest(std::vector<model::Holder>& holders);
+
 model::Reason infeasible_reason(const model::State& state, const EquivalenceClass& equals);
 model::Step feasible_step(const model::State& state, const model::Workload& workload,
                           const EquivalenceClass& equals);

@@ -21,6 +21,20 @@ Derived::Derived(const State& s, const PolicySet& p)
   });
   for (const auto& [id, claim] : state.claims)
     claims_[claim.owner] = claim.placement;
+  state.nodes.each([this](NodeId id, const model::NodeRecord& record) {
+    if (record.node.condition == model::NodeCondition::Draining) draining.insert(id);
+  });
+}
+
+// A node whose condition, health or contents changed.
+void Derived::load_node(NodeId id, ClusterView::Change change) {
+  const model::NodeRecord* record = state.nodes.find(id);
+  if (record == nullptr) return;
+  view.load(id, change);
+  if (record->node.condition == model::NodeCondition::Draining)
+    draining.insert(id);
+  else
+    draining.erase(id);
 }
 
 void Derived::enter_live(const WorkloadRecord& record) {
@@ -147,17 +161,15 @@ void Derived::observe(const model::Event& event) {
   } else if (const auto* cancelled = std::get_if<model::CancelRequested>(&event.body)) {
     refresh(cancelled->workload);
   } else if (const auto* condition = std::get_if<model::NodeConditionChanged>(&event.body)) {
-    if (state.nodes.find(condition->node) != nullptr)
-      view.load(condition->node, ClusterView::Change::More);
+    load_node(condition->node, ClusterView::Change::More);
   } else if (const auto* health = std::get_if<model::DeviceHealthChanged>(&event.body)) {
-    if (state.nodes.find(health->node) != nullptr)
-      view.load(health->node, ClusterView::Change::More);
+    load_node(health->node, ClusterView::Change::More);
   } else if (const auto* seen = std::get_if<model::NodeSeen>(&event.body)) {
     ++cluster_version;
     if (view.has(seen->node.id))
       is_stale = true;  // it may have moved to another pool
     else
-      view.load(seen->node.id, ClusterView::Change::More);
+      load_node(seen->node.id, ClusterView::Change::More);
   } else if (!std::holds_alternative<model::CommandRefused>(event.body) &&
              !std::holds_alternative<model::ControllerStarted>(event.body) &&
              !std::holds_alternative<model::WorkloadsForgotten>(event.body)) {

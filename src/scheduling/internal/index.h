@@ -34,6 +34,7 @@ struct Derived {
   LiveIndex live;
   // When live attempts reach their enforced limit.
   std::set<std::pair<base::Instant, model::AttemptId>> deadlines;
+  std::set<model::NodeId> draining;
   std::int64_t cluster_version = 0;       // grows when a node or pool changes what could ever fit
   bool is_stale = false;                  // configuration changed: build anew before planning
   std::optional<base::Instant> retry_at;  // the earliest `until` of the last cycle
@@ -48,6 +49,7 @@ struct Derived {
   void enter_live(const model::WorkloadRecord& record);
   void leave_live(model::AttemptId attempt);
   void load_nodes(const model::Placement& placement, ClusterView::Change change);
+  void load_node(model::NodeId id, ClusterView::Change change);
   void drop_ended_claims(model::WorkloadId owner);
   void observe_attempt(model::AttemptId attempt);
   void observe_decision(const model::Decision& decision);

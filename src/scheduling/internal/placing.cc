@@ -47,8 +47,8 @@ bool node_admits(const State& state, const FreeNode& node, const Request& reques
 
 bool device_admits(const State& state, const FreeNode& node, std::size_t index,
                    const Request& request) {
-  if (node.devices[index].occupants == 0) return true;
-  for (const auto& [device, other] : node.device_tenants) {
+  if (node.devices[index].occupants + node.devices[index].claimants == 0) return true;
+  for (const auto& [device, other, is_claim] : node.device_tenants) {
     if (device != static_cast<std::int32_t>(index) || other == request.tenant) continue;
     const model::Queue& queue = state.queues.at(other).queue;
     if (!request.shares_across_tenants || !queue.shares_devices_across_tenants) return false;
@@ -95,7 +95,7 @@ std::optional<DeviceAssignment> part_on(const FreeNode& node, std::size_t index,
                               .memory = part->memory,
                               .slice = {}};
   if (part->profile != nullptr) {
-    if (!free.is_sliced && free.occupants > 0) return std::nullopt;
+    if (!free.is_sliced && free.occupants + free.claimants > 0) return std::nullopt;
     assignment.slice = part->profile->name;
     assignment.slice_start = free_start(*part->profile, device.memory_slices, free.slices);
     if (assignment.slice_start < 0) return std::nullopt;
@@ -136,7 +136,10 @@ std::optional<std::vector<DeviceAssignment>> choose_devices(const State& state,
                                                             const TaskGroup& group,
                                                             Barriers barriers) {
   if (group.device_options.empty()) return std::vector<DeviceAssignment>{};
-  for (const DeviceRequest& option : group.device_options) {
+  for (std::size_t i = 0; i < group.device_options.size(); ++i) {
+    if (request.only_option && std::min(*request.only_option, group.device_options.size() - 1) != i)
+      continue;
+    const DeviceRequest& option = group.device_options[i];
     if (option.is_none()) return std::vector<DeviceAssignment>{};
     auto chosen = option.is_whole() ? whole_devices(node, option)
                                     : part_of_a_device(state, node, request, option, barriers);
@@ -178,7 +181,8 @@ FreeNode emptied(const FreeNode& node) {
                         .slices = 0,
                         .is_sliced = false,
                         .is_usable = device.is_usable,
-                        .occupants = 0};
+                        .occupants = 0,
+                        .claimants = 0};
   }
   copy.whole = static_cast<std::int32_t>(
       std::ranges::count_if(copy.devices, [](const FreeDevice& d) { return d.is_whole(); }));
@@ -193,7 +197,9 @@ FreeNode unclaimed(const State& state, const FreeNode& node) {
     device.milli += device.secured_milli;
     device.memory += record.devices[i].secured_memory.value;
     device.secured_milli = 0;
+    device.claimants = 0;
   }
+  std::erase_if(copy.device_tenants, &DeviceTenant::is_claim);
   copy.whole = static_cast<std::int32_t>(
       std::ranges::count_if(copy.devices, [](const FreeDevice& d) { return d.is_whole(); }));
   return copy;
@@ -224,7 +230,7 @@ Reason rejection(const State& state, const FreeNode& node, const Request& reques
   if (choose_devices(state, node, request, tasks, Barriers::WithoutTenants))
     return Reason::TenantIsolation;
   const bool has_claims =
-      std::ranges::any_of(devices, [](const FreeDevice& d) { return d.secured_milli > 0; });
+      std::ranges::any_of(devices, [](const FreeDevice& d) { return d.claimants > 0; });
   if (has_claims && choose_devices(state, unclaimed(state, node), request, tasks, Barriers::All))
     return Reason::ClaimedByOther;
   return Reason::DevicesBusy;
@@ -254,7 +260,15 @@ class PoolPlacer {
       if (groups[g].members > 0 && add_members(group, groups[g].min_members) == false)
         if (trial_.short_group < 0) trial_.short_group = group;
     }
-    if (!trial_.is_complete()) return trial_;
+    if (trial_.is_complete() && request_.growth == Growth::Wanted) grow();
+    std::ranges::stable_sort(trial_.placement.members, {}, &MemberPlacement::group);
+    set_isolation();
+    return trial_;
+  }
+
+ private:
+  void grow() {
+    const auto& groups = request_.workload->groups;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const TaskGroup& tasks = groups[g];
       // Above the minimum growth goes in whole steps.
@@ -270,12 +284,8 @@ class PoolPlacer {
         break;
       }
     }
-    std::ranges::stable_sort(trial_.placement.members, {}, &MemberPlacement::group);
-    set_isolation();
-    return trial_;
   }
 
- private:
   bool add_members(std::int32_t group, std::int32_t count) {
     for (std::int32_t i = 0; i < count; ++i) {
       auto member = find(group);
@@ -410,10 +420,8 @@ PoolTrial place_in_domains(const State& state, ClusterView& view, const Request&
   return PoolPlacer(state, view, request, pool, best).run();
 }
 
-}  // namespace
-
-PoolTrial place_in_pool(const State& state, ClusterView& view, const Request& request,
-                        PoolId pool) {
+PoolTrial place_anywhere(const State& state, ClusterView& view, const Request& request,
+                         PoolId pool) {
   const model::TopologyRequest& topology = request.workload->constraints.topology;
   if (!topology.required.empty())
     return place_in_domains(state, view, request, pool, topology.required);
@@ -424,6 +432,32 @@ PoolTrial place_in_pool(const State& state, ClusterView& view, const Request& re
     view.rollback(mark);
   }
   return PoolPlacer(state, view, request, pool, nullptr).run();
+}
+
+std::size_t most_options(const Workload& workload) {
+  std::size_t most = 0;
+  for (const TaskGroup& group : workload.groups)
+    most = std::max(most, group.device_options.size());
+  return most;
+}
+
+}  // namespace
+
+// First member by member with whatever option comes first; what the first members took of a better
+// option may leave too little for the others, so then every option is tried for all members alike.
+PoolTrial place_in_pool(const State& state, ClusterView& view, const Request& request,
+                        PoolId pool) {
+  const std::size_t mark = view.mark();
+  PoolTrial trial = place_anywhere(state, view, request, pool);
+  const std::size_t options = most_options(*request.workload);
+  for (std::size_t i = 0; options > 1 && i < options && !trial.is_complete(); ++i) {
+    view.rollback(mark);
+    Request restricted = request;
+    restricted.only_option = i;
+    PoolTrial other = place_anywhere(state, view, restricted, pool);
+    if (other.is_complete() || other.placed > trial.placed) trial = std::move(other);
+  }
+  return trial;
 }
 
 bool surely_too_small(const ClusterView& view, const Workload& workload, PoolId pool) {

@@ -15,6 +15,9 @@
 
 namespace scheduling::internal {
 
+// Whether members above the minimum are placed too, where there is room.
+enum class Growth { Wanted, None };
+
 // Who asks, with what decides where it may go.
 struct Request {
   const model::Workload* workload = nullptr;
@@ -22,6 +25,8 @@ struct Request {
   model::Strategy strategy = model::Strategy::Pack;
   model::Exclusive exclusive = model::Exclusive::Nothing;  // of the tenant
   bool shares_across_tenants = false;                      // of the tenant
+  Growth growth = Growth::Wanted;
+  std::optional<std::size_t> only_option;  // of each group's device options; nothing: any
 };
 Request request_for(const model::State& state, const model::Workload& workload);
 

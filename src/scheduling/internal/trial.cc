@@ -118,18 +118,20 @@ class Chain {
 
   bool try_pool(PoolFacts& facts) {
     fail(Reason::None);
-    if (!passes_queue_max(facts) || !passes_guarantee(facts) || !passes_unlent(facts)) return false;
+    if (!passes_quota(facts, facts.ask)) return false;
     const std::size_t mark = world_.view.mark();
     PoolTrial placed = surely_fails(facts)
                            ? PoolTrial{.placement = {}, .placed = 0, .short_group = 0}
                            : place(facts);
-    if (trial_.is_open) return false;
-    if (placed.is_complete()) {
+    if (placed.is_complete() && fits_quota(facts, placed, mark)) {
       record([&] { return place_passed_step(facts, equals_.need, placed.placed); });
       trial_.verdict = Verdict::Starts;
       trial_.placement = std::move(placed.placement);
+      trial_.is_open = depth_ == Depth::Quick;
+      if (trial_.is_open) world_.view.rollback(mark);
       return true;
     }
+    if (trial_.reason != Reason::None) return false;
     world_.view.rollback(mark);
     const Taker taker{
         .workload = &workload_, .record = record_, .ask = &facts.ask, .pool = facts.pool};
@@ -138,6 +140,28 @@ class Chain {
     record(
         [&] { return place_failed_step(world_, taker, request_, failure, placed, equals_.need); });
     return may_take_back(world_, taker) && take_back(taker, facts, placed.placed);
+  }
+
+  // The place that was found may cost more than was asked for (members above the minimum, a share
+  // of memory on a smaller device): then it must pass the tests of quota again, first as it is,
+  // then with the minimum alone.
+  bool fits_quota(const PoolFacts& facts, PoolTrial& placed, std::size_t mark) {
+    if (passes_quota(facts, charge_in(facts, placed))) return true;
+    fail(Reason::None);
+    world_.view.rollback(mark);
+    request_.growth = Growth::None;
+    placed = place_in_pool(world_.state, world_.view, request_, facts.pool);
+    request_.growth = Growth::Wanted;
+    if (!placed.is_complete()) return false;
+    is_second_look_ = true;
+    const bool passes = passes_quota(facts, charge_in(facts, placed));
+    is_second_look_ = false;
+    if (!passes) world_.view.rollback(mark);
+    return passes;
+  }
+
+  model::Usage charge_in(const PoolFacts&, const PoolTrial& placed) const {
+    return policy::charge_of(world_.state, workload_, placed.placement);
   }
 
   // Known without a search. When recording, the numbers are wanted, so it is never enough.
@@ -155,14 +179,19 @@ class Chain {
     return true;
   }
 
+  // Failing once means failing until a node grows: true for equal members of one kind, which each
+  // node takes or not by itself. Several groups or options may fail on more and fit on less.
+  bool is_monotone() const {
+    if (workload_.groups.size() != 1) return false;
+    const auto& options = workload_.groups.front().device_options;
+    return options.size() <= 1 &&
+           (equals_.need == 1 || options.empty() || options.front().slice.empty());
+  }
+
   PoolTrial place(PoolFacts& facts) {
-    if (depth_ == Depth::Quick) {
-      trial_.is_open = true;
-      return {};
-    }
     const bool was_untouched = world_.view.is_untouched();
     PoolTrial trial = place_in_pool(world_.state, world_.view, request_, facts.pool);
-    if (!trial.is_complete() && was_untouched)
+    if (!trial.is_complete() && was_untouched && is_monotone())
       facts.failed_at = world_.view.pool(facts.pool).growth.size();
     return trial;
   }
@@ -172,7 +201,9 @@ class Chain {
       trial_.is_open = true;
       return false;
     }
-    VictimSearch search = find_victims(world_, taker, request_);
+    Request least = request_;
+    least.growth = Growth::None;
+    VictimSearch search = find_victims(world_, taker, least, depth_);
     const bool is_enough = !search.victims.empty();
     record([&] {
       Step step{.test = Test::Victims,
@@ -204,23 +235,33 @@ class Chain {
 
   // Calls `visit(queue, dimension, amount asked)` along the queue path until one fails.
   template <class Visit>
-  bool on_path(const PoolFacts& facts, Visit&& visit) {
-    if (world_.quotas.table().governed().empty()) return true;
+  bool on_path(const model::Usage& charge, Visit&& visit) {
     for (const QueueId queue : world_.state.queues.at(workload_.queue).path)
-      for (const auto& a : facts.ask.amounts())
+      for (const auto& a : charge.amounts())
         if (world_.quotas.table().is_governed(a.dimension) && !visit(queue, a.dimension, a.amount))
           return false;
     return true;
   }
 
-  bool passes_queue_max(const PoolFacts& facts) {
-    return on_path(facts, [&](QueueId queue, Dimension d, std::int64_t need) {
+  bool passes_quota(const PoolFacts& facts, const model::Usage& charge) {
+    if (world_.quotas.table().governed().empty()) return true;
+    return passes_queue_max(charge) && passes_guarantee(charge) && passes_unlent(facts, charge);
+  }
+
+  // A second look records only what it fails: the rest is in the explanation already.
+  template <class MakeStep>
+  void record_look(bool passes, MakeStep&& make_step) {
+    if (!passes || !is_second_look_) record(make_step);
+  }
+
+  bool passes_queue_max(const model::Usage& charge) {
+    return on_path(charge, [&](QueueId queue, Dimension d, std::int64_t need) {
       const auto max = world_.quotas.table().of(queue, d).max;
       if (!max) return true;
       const std::int64_t have = world_.quotas.held(queue, d);
       const bool passes = have + need <= *max;
       if (!passes) fail(need > *max ? Reason::AboveQueueMax : Reason::QueueMax);
-      record([&] {
+      record_look(passes, [&] {
         Step step = quota_step(Test::QueueMax, trial_.reason, queue, d, need, have, *max);
         if (!passes) step.holders = holders_in_queue(world_.state, queue, d);
         return step;
@@ -229,10 +270,10 @@ class Chain {
     });
   }
 
-  bool passes_guarantee(const PoolFacts& facts) {
+  bool passes_guarantee(const model::Usage& charge) {
     if (world_.state.classes.at(workload_.workload_class).reclaimable != model::Reclaimable::Never)
       return true;
-    return on_path(facts, [&](QueueId queue, Dimension d, std::int64_t need) {
+    return on_path(charge, [&](QueueId queue, Dimension d, std::int64_t need) {
       const std::int64_t limit = world_.quotas.table().of(queue, d).guarantee;
       const std::int64_t have = world_.quotas.held(queue, d);
       const bool passes = have + need <= limit;
@@ -243,8 +284,8 @@ class Chain {
     });
   }
 
-  bool passes_unlent(const PoolFacts& facts) {
-    for (const auto& a : facts.ask.amounts()) {
+  bool passes_unlent(const PoolFacts& facts, const model::Usage& charge) {
+    for (const auto& a : charge.amounts()) {
       const Dimension d = a.dimension;
       if (d.pool != facts.pool || !world_.quotas.table().is_governed(d)) continue;
       const std::int64_t guarantee = world_.quotas.table().of(workload_.queue, d).guarantee;
@@ -254,7 +295,7 @@ class Chain {
       const std::int64_t free = world_.quotas.free(d);
       const bool passes = free - a.amount >= kept;
       if (!passes) fail(Reason::GuaranteeOfOther);
-      record([&] {
+      record_look(passes, [&] {
         Step step = quota_step(Test::UnlentGuarantee, trial_.reason, workload_.queue, d, a.amount,
                                free, kept);
         if (!passes)
@@ -274,6 +315,7 @@ class Chain {
   Depth depth_;
   Request request_;
   Trial trial_;
+  bool is_second_look_ = false;
 };
 
 }  // namespace

@@ -210,16 +210,22 @@ std::vector<Candidate> candidates_in(const TrialWorld& world, const Taker& taker
   return found;
 }
 
+// Victims are chosen on the sums first: nodes are opened (given back in the view) only from the
+// moment at which enough would be free in sum, so that a hopeless search touches no node.
 class Search {
  public:
-  Search(const TrialWorld& world, const Taker& taker, const Request& request)
-      : world_(world), taker_(taker), request_(request), mark_(world.view.mark()) {}
+  Search(const TrialWorld& world, const Taker& taker, const Request& request, Depth depth)
+      : world_(world),
+        taker_(taker),
+        request_(request),
+        wants_numbers_(depth == Depth::Recorded),
+        mark_(world.view.mark()) {}
 
   VictimSearch run() {
     if (taker_.record != nullptr && world_.now < taker_.record->claim_allowed_at) {
-      result_.placeable = trial_now().placed;
       result_.failure = Reason::ClaimBackoff;
       result_.until = taker_.record->claim_allowed_at;
+      if (wants_numbers_) result_.placeable = trial_now().placed;
       return result_;
     }
     if (collect()) {
@@ -245,23 +251,42 @@ class Search {
            trial_now().is_complete() && keeps_unlent();
   }
 
+  bool is_enough_in_sum() const {
+    return all_of_ask(taker_, [&](Dimension d, std::int64_t amount) {
+      return world_.quotas.free(d) + freed_.of(d) >= amount;
+    });
+  }
+
   // Rule 4 holds for taking back too: what others keep of their guarantees is not for us.
   bool keeps_unlent() const {
     return all_of_ask(taker_, [&](Dimension d, std::int64_t amount) {
       const std::int64_t kept = world_.quotas.kept_for_others(taker_.workload->queue, d);
       if (kept == 0 || !world_.quotas.table().is_governed(d)) return true;
-      std::int64_t freed = 0;
-      for (const WorkloadRecord* victim : chosen_)
-        freed += victim->attempts.back().charge.of(d);
-      return world_.quotas.free(d) + freed - amount >= kept;
+      return world_.quotas.free(d) + freed_.of(d) - amount >= kept;
     });
   }
 
-  void remove(const WorkloadRecord& victim) {
-    const QueueId tenant = world_.state.queues.at(victim.workload.queue).tenant();
-    for (const MemberPlacement& member : victim.attempts.back().placement.members)
-      world_.view.give(victim.workload, member, tenant);
-    world_.quotas.hold_only(victim.workload.queue, victim.attempts.back().charge, -1);
+  static const Attempt& attempt_of(const WorkloadRecord& record) { return record.attempts.back(); }
+  QueueId tenant_of(const WorkloadRecord& record) const {
+    return world_.state.queues.at(record.workload.queue).tenant();
+  }
+
+  void choose(const WorkloadRecord& victim) {
+    chosen_.push_back(&victim);
+    freed_.add(attempt_of(victim).charge);
+    world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, -1);
+  }
+  void give(const WorkloadRecord& victim) {
+    for (const MemberPlacement& member : attempt_of(victim).placement.members)
+      world_.view.give(victim.workload, member, tenant_of(victim));
+  }
+  void take_again(const WorkloadRecord& victim) {
+    for (const MemberPlacement& member : attempt_of(victim).placement.members)
+      world_.view.take(victim.workload, member, tenant_of(victim));
+  }
+  void give_all_chosen() {
+    for (; given_ < chosen_.size(); ++given_)
+      give(*chosen_[given_]);
   }
 
   // The shortest prefix of the candidates that is enough.
@@ -272,8 +297,9 @@ class Search {
         min_runtime_until_ = std::min(min_runtime_until_.value_or(base::kNever), *protection.until);
       if (protection.reason != Reason::None) continue;
       if (chosen_.empty() || protection.route == Reason::Reclaim) result_.cause = protection.route;
-      chosen_.push_back(candidate.record);
-      remove(*candidate.record);
+      choose(*candidate.record);
+      if (!is_enough_in_sum()) continue;
+      give_all_chosen();
       if (fits_now()) return true;
     }
     return false;
@@ -282,26 +308,17 @@ class Search {
   // Drops from the costly end whatever is not needed; the last one collected is needed.
   void prune() {
     for (std::size_t i = chosen_.size() - 1; i-- > 0;) {
-      std::vector<const WorkloadRecord*> fewer = chosen_;
-      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-      std::swap(fewer, chosen_);
-      rebuild(fewer);
-      if (!fits_now()) {
-        rebuild_from(chosen_, fewer);
-        chosen_ = std::move(fewer);
+      const WorkloadRecord& victim = *chosen_[i];
+      take_again(victim);
+      freed_.add(attempt_of(victim).charge, -1);
+      if (fits_now()) {
+        world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, +1);
+        chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        give(victim);
+        freed_.add(attempt_of(victim).charge);
       }
     }
-  }
-
-  // View and quotas with exactly the present `chosen_` gone; `before` is what was gone so far.
-  void rebuild(const std::vector<const WorkloadRecord*>& before) { rebuild_from(before, chosen_); }
-  void rebuild_from(const std::vector<const WorkloadRecord*>& before,
-                    const std::vector<const WorkloadRecord*>& after) {
-    world_.view.rollback(mark_);
-    for (const WorkloadRecord* victim : before)
-      world_.quotas.hold_only(victim->workload.queue, victim->attempts.back().charge, +1);
-    for (const WorkloadRecord* victim : after)
-      remove(*victim);
   }
 
   void finish() {
@@ -309,35 +326,43 @@ class Search {
     result_.placeable = trial.placed;
     result_.placement = std::move(trial.placement);
     for (const WorkloadRecord* victim : chosen_)
-      result_.victims.push_back(victim->attempts.back().id);
+      result_.victims.push_back(attempt_of(*victim).id);
     std::ranges::sort(result_.victims);
   }
 
   void fail() {
-    result_.placeable = trial_now().placed;
     result_.failure = min_runtime_until_ ? Reason::MinRuntime : Reason::NotEnoughVictims;
     result_.until = min_runtime_until_;
+    if (!min_runtime_until_ && is_enough_in_sum() && !keeps_unlent())
+      result_.failure = Reason::GuaranteeOfOther;
+    if (!wants_numbers_) return;
+    give_all_chosen();
+    result_.placeable = trial_now().placed;
   }
 
   void restore() {
     world_.view.rollback(mark_);
     for (const WorkloadRecord* victim : chosen_)
-      world_.quotas.hold_only(victim->workload.queue, victim->attempts.back().charge, +1);
+      world_.quotas.hold_only(victim->workload.queue, attempt_of(*victim).charge, +1);
   }
 
   const TrialWorld& world_;
   const Taker& taker_;
   const Request& request_;
+  bool wants_numbers_;
   std::size_t mark_;
   std::vector<const WorkloadRecord*> chosen_;
+  std::size_t given_ = 0;  // of chosen_, those that are out of the view
+  model::Usage freed_;     // charges of chosen_
   std::optional<Instant> min_runtime_until_;
   VictimSearch result_;
 };
 
 }  // namespace
 
-VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request) {
-  return Search(world, taker, request).run();
+VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
+                          Depth depth) {
+  return Search(world, taker, request, depth).run();
 }
 
 }  // namespace scheduling::internal

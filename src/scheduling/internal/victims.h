@@ -39,7 +39,9 @@ struct VictimSearch {
   model::Reason failure = model::Reason::None;
   std::optional<base::Instant> until;
 };
-// Leaves view and quotas as they were.
-VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request);
+// Leaves view and quotas as they were. `placeable` is only counted at Depth::Recorded or when the
+// search succeeds.
+VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
+                          Depth depth);
 
 }  // namespace scheduling::internal
