@@ -61,8 +61,12 @@ bool Decoder::enter() {
 void Decoder::skip(Wire wire) {
   if (!enter()) return;
   switch (wire) {
-    case Wire::Varint: take_varint(); break;
-    case Wire::Bytes: take_bytes(); break;
+    case Wire::Varint:
+      take_varint();
+      break;
+    case Wire::Bytes:
+      take_bytes();
+      break;
     case Wire::Record:
       while (const std::uint64_t tag = take_varint()) {
         if (is_faulty()) break;
@@ -71,7 +75,8 @@ void Decoder::skip(Wire wire) {
       break;
     case Wire::List: {
       const std::uint64_t count = take_count(wire);
-      for (std::uint64_t i = 0; i < count && !is_faulty(); ++i) skip(take_wire());
+      for (std::uint64_t i = 0; i < count && !is_faulty(); ++i)
+        skip(take_wire());
       break;
     }
   }

@@ -30,9 +30,7 @@ struct Apply : testing::Test {
     world.see(a_node("n1").in_pool("h800").gpus(8));
     world.define(a_queue("nlp"));
   }
-  void TearDown() override {
-    EXPECT_EQ(invariants::to_text(invariants::check(world.state())), "");
-  }
+  void TearDown() override { EXPECT_EQ(invariants::to_text(invariants::check(world.state())), ""); }
   model::Dimension gpus() {
     return {world.state().pool_by_name.find("h800")->second, model::kDevice};
   }

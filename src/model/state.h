@@ -63,9 +63,9 @@ struct WorkloadRecord {
   std::int32_t failures = 0;             // attempts that count against the retries
   std::vector<base::Instant> evictions;  // those that count for the limit a day, newest last
   std::vector<AttemptId> evicted_by;  // the attempts that it was evicted for; none may do it twice
-  Reason wait_reason = Reason::None;     // of the last Wait or Refuse of the present wait
-  ClaimId claim;                         // the claim that it owns; none
-  base::Instant claim_allowed_at;        // after a lost claim: may not evict before
+  Reason wait_reason = Reason::None;  // of the last Wait or Refuse of the present wait
+  ClaimId claim;                      // the claim that it owns; none
+  base::Instant claim_allowed_at;     // after a lost claim: may not evict before
   Usage ask;  // what counts as its demand while it is pending: its charge in the first pool that
               // could ever fit it
   std::optional<base::Instant> finished;
