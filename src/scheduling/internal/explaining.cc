@@ -60,11 +60,13 @@ std::optional<base::Instant> limit_end(const State& state, const WorkloadRecord&
 }  // namespace
 
 void keep_largest(std::vector<Holder>& holders) {
-  std::ranges::sort(holders, [](const Holder& a, const Holder& b) {
+  const auto is_before = [](const Holder& a, const Holder& b) {
     if (a.amount != b.amount) return a.amount > b.amount;
     return a.workload != b.workload ? a.workload < b.workload : a.queue < b.queue;
-  });
-  if (holders.size() > model::kMaxHolders) holders.resize(model::kMaxHolders);
+  };
+  const auto kept = static_cast<std::ptrdiff_t>(std::min(holders.size(), model::kMaxHolders));
+  std::ranges::partial_sort(holders, holders.begin() + kept, is_before);
+  holders.resize(static_cast<std::size_t>(kept));
 }
 
 Reason infeasible_reason(const State& state, const EquivalenceClass& equals) {
@@ -224,7 +226,7 @@ Step place_failed_step(const TrialWorld& world, const Taker& taker, const Reques
   keep_largest(step.holders);
   for (Holder& holder : step.holders) {
     const WorkloadRecord& record = world.state.workloads.at(holder.workload);
-    const Protection protection = protection_of(world, taker, record);
+    const Protection protection = protection_of(world, taker, record, nullptr);
     holder.protection = protection.reason;
     holder.until =
         protection.reason == Reason::MinRuntime ? protection.until : limit_end(world.state, record);

@@ -77,17 +77,32 @@ bool within_guarantee(const TrialWorld& world, const Taker& taker) {
   return is_governed;
 }
 
-Reason reclaim_bar(const TrialWorld& world, const Taker& taker, const WorkloadRecord& victim) {
-  if (!world.policy.allows_reclaim ||
-      class_of(world, victim.workload).reclaimable == model::Reclaimable::Never)
-    return Reason::NotReclaimable;
+// What bars reclaim from a queue as a whole; the victim's class comes on top.
+Reason reclaim_bar_of(const TrialWorld& world, const Taker& taker, QueueId victim_queue) {
+  if (!world.policy.allows_reclaim) return Reason::NotReclaimable;
   const auto& own_path = world.state.queues.at(taker.workload->queue).path;
-  const auto& victim_path = world.state.queues.at(victim.workload.queue).path;
-  for (const QueueId queue : below_common(own_path, victim_path))
+  const auto& victim_path = world.state.queues.at(victim_queue).path;
+  for (const QueueId queue : own_path) {
+    if (contains(victim_path, queue)) break;  // the deepest common queue
     if (!within_entitlement(world, taker, queue)) return Reason::NotReclaimable;
-  for (const QueueId queue : below_common(victim_path, own_path))
+  }
+  for (const QueueId queue : victim_path) {
+    if (contains(own_path, queue)) break;
     if (!borrows_what_is_short(world, taker, queue)) return Reason::NotBorrowing;
+  }
   return Reason::None;
+}
+
+Reason reclaim_bar(const TrialWorld& world, const Taker& taker, const WorkloadRecord& victim,
+                   QueueBars* bars) {
+  const bool is_never = class_of(world, victim.workload).reclaimable == model::Reclaimable::Never;
+  if (!world.policy.allows_reclaim || is_never) return Reason::NotReclaimable;
+  if (bars == nullptr) return reclaim_bar_of(world, taker, victim.workload.queue);
+  const auto known = bars->find(victim.workload.queue);
+  if (known != bars->end()) return known->second;
+  const Reason bar = reclaim_bar_of(world, taker, victim.workload.queue);
+  bars->emplace(victim.workload.queue, bar);
+  return bar;
 }
 
 bool keeps_guarantees(const TrialWorld& world, const Taker& taker, const WorkloadRecord& victim) {
@@ -127,10 +142,20 @@ bool is_at_eviction_limit(const TrialWorld& world, const Taker& taker,
   return std::ranges::find(victim.evicted_by, next) != victim.evicted_by.end();
 }
 
+// Whether the class of some live attempt may give way to the taker's.
+bool could_preempt(const TrialWorld& world, const Taker& taker) {
+  if (!world.policy.allows_preemption) return false;
+  const std::int64_t own = class_of(world, *taker.workload).priority;
+  return std::ranges::any_of(world.live.by_class, [&](const auto& entry) {
+    const WorkloadClass& other = world.state.classes.at(entry.first);
+    return other.preemptible == model::Preemptible::ByHigher && other.priority < own;
+  });
+}
+
 }  // namespace
 
-Protection protection_of(const TrialWorld& world, const Taker& taker,
-                         const WorkloadRecord& victim) {
+Protection protection_of(const TrialWorld& world, const Taker& taker, const WorkloadRecord& victim,
+                         QueueBars* bars) {
   const Attempt& attempt = victim.attempts.back();
   if (attempt.phase == AttemptPhase::Stopping || world.stopping.contains(attempt.id))
     return {.reason = Reason::Stopping, .until = {}};
@@ -139,7 +164,7 @@ Protection protection_of(const TrialWorld& world, const Taker& taker,
     result.route = Reason::Preempt;
     result.reason = preempt_bar(world, taker, victim);
   } else {
-    result.reason = reclaim_bar(world, taker, victim);
+    result.reason = reclaim_bar(world, taker, victim, bars);
     const auto& lists = class_of(world, *taker.workload).may_preempt;
     const std::string& victim_class = class_of(world, victim.workload).name;
     if (result.reason != Reason::None && std::ranges::find(lists, victim_class) != lists.end()) {
@@ -161,12 +186,7 @@ Protection protection_of(const TrialWorld& world, const Taker& taker,
 bool may_take_back(const TrialWorld& world, const Taker& taker) {
   if (world.policy.allows_reclaim && within_entitlement(world, taker, taker.workload->queue))
     return true;
-  if (!world.policy.allows_preemption) return false;
-  const std::int64_t own = class_of(world, *taker.workload).priority;
-  return std::ranges::any_of(world.live.by_class, [&](const auto& entry) {
-    const WorkloadClass& other = world.state.classes.at(entry.first);
-    return other.preemptible == model::Preemptible::ByHigher && other.priority < own;
-  });
+  return could_preempt(world, taker);
 }
 
 namespace {
@@ -181,13 +201,10 @@ struct Candidate {
 // alone, so that whole queues are passed over without a look at their attempts.
 bool may_lose(const TrialWorld& world, const Taker& taker, QueueId queue) {
   const bool lists_others = !class_of(world, *taker.workload).may_preempt.empty();
-  if (world.policy.allows_preemption && (queue == taker.workload->queue || lists_others))
-    return true;
-  if (queue == taker.workload->queue || !world.policy.allows_reclaim) return false;
-  const auto& own_path = world.state.queues.at(taker.workload->queue).path;
-  for (const QueueId on_path : below_common(world.state.queues.at(queue).path, own_path))
-    if (!borrows_what_is_short(world, taker, on_path)) return false;
-  return true;
+  const bool preempts = could_preempt(world, taker);
+  if (queue == taker.workload->queue) return preempts;
+  if (preempts && lists_others) return true;
+  return reclaim_bar_of(world, taker, queue) == Reason::None;
 }
 
 std::vector<Candidate> candidates_in(const TrialWorld& world, const Taker& taker) {
@@ -275,6 +292,7 @@ class Search {
     chosen_.push_back(&victim);
     freed_.add(attempt_of(victim).charge);
     world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, -1);
+    bars_.clear();  // what its queue holds has changed
   }
   void give(const WorkloadRecord& victim) {
     for (const MemberPlacement& member : attempt_of(victim).placement.members)
@@ -292,7 +310,7 @@ class Search {
   // The shortest prefix of the candidates that is enough.
   bool collect() {
     for (const Candidate& candidate : candidates_in(world_, taker_)) {
-      const Protection protection = protection_of(world_, taker_, *candidate.record);
+      const Protection protection = protection_of(world_, taker_, *candidate.record, &bars_);
       if (protection.reason == Reason::MinRuntime && protection.until)
         min_runtime_until_ = std::min(min_runtime_until_.value_or(base::kNever), *protection.until);
       if (protection.reason != Reason::None) continue;
@@ -354,6 +372,7 @@ class Search {
   std::vector<const WorkloadRecord*> chosen_;
   std::size_t given_ = 0;  // of chosen_, those that are out of the view
   model::Usage freed_;     // charges of chosen_
+  QueueBars bars_;
   std::optional<Instant> min_runtime_until_;
   VictimSearch result_;
 };

@@ -2,6 +2,7 @@
 // Taking back: what protects a live attempt against a workload that needs its place, and which
 // attempts to stop. Rules 6, 7 and 9 of the queue algebra.
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -25,8 +26,10 @@ struct Protection {
   model::Reason route = model::Reason::Reclaim;  // Reclaim or Preempt, when it may be
   std::optional<base::Instant> until;            // with MinRuntime
 };
+// What bars reclaim from whole queues, remembered while nothing changes what queues hold.
+using QueueBars = std::map<model::QueueId, model::Reason>;
 Protection protection_of(const TrialWorld& world, const Taker& taker,
-                         const model::WorkloadRecord& victim);
+                         const model::WorkloadRecord& victim, QueueBars* bars);
 
 // Whether the taker may take anything back at all.
 bool may_take_back(const TrialWorld& world, const Taker& taker);
