@@ -23,6 +23,12 @@ add_library(berth_test_main INTERFACE)
 target_link_libraries(berth_test_main INTERFACE
   berth_flags GTest::gtest_main GTest::gtest GTest::gmock rapidcheck)
 
+# The support for tests, and the layers that its worlds run.
+set(BERTH_SUPPORT_LIBRARIES)
+foreach(layer testing invariants scheduling lifecycle)
+  list(APPEND BERTH_SUPPORT_LIBRARIES $<TARGET_NAME_IF_EXISTS:berth_${layer}>)
+endforeach()
+
 # Stops the configuration unless the row obeys the ranks.
 function(berth_check_row name rank deps)
   get_property(known GLOBAL PROPERTY BERTH_RANK_${name} SET)
@@ -65,13 +71,18 @@ function(berth_unit_tests name test_deps sources)
   add_executable(${name}_test ${sources})
   # Tests may use layers above their own, whose rows come later: resolved when all are known.
   list(TRANSFORM test_deps REPLACE "^(.+)$" "$<TARGET_NAME_IF_EXISTS:berth_\\1>" OUTPUT_VARIABLE extra)
-  # The test support comes first: an archive member of it is linked only if a test uses it, and
-  # what it needs is then found in the layers that follow.
-  target_link_libraries(${name}_test PRIVATE
-    $<TARGET_NAME_IF_EXISTS:berth_testing> berth_${name} ${extra}
-    # A linker may take the support's world into any test, and a world needs these.
-    $<TARGET_NAME_IF_EXISTS:berth_invariants> $<TARGET_NAME_IF_EXISTS:berth_scheduling>
-    $<TARGET_NAME_IF_EXISTS:berth_lifecycle> berth_test_main)
+  # Only tests that include the support are linked with it, and with the layers that its worlds
+  # run: some linkers take a member of an archive that nobody asked for. The support comes first,
+  # and what it needs is then found in the layers that follow.
+  set(support)
+  foreach(source IN LISTS sources)
+    file(STRINGS "${source}" uses REGEX "^#include \"testing/" LIMIT_COUNT 1)
+    if(uses)
+      set(support ${BERTH_SUPPORT_LIBRARIES})
+    endif()
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+  target_link_libraries(${name}_test PRIVATE ${support} berth_${name} ${extra} berth_test_main)
   target_include_directories(${name}_test PRIVATE "${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${name}."
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES TIMEOUT 300 LABELS unit)
@@ -141,4 +152,7 @@ function(berth_layer)
     set_property(GLOBAL APPEND PROPERTY BERTH_LAYER_TARGETS ${target})
   endif()
   berth_unit_tests(${arg_NAME} "${arg_TEST_DEPS}" "${tests}")
+  if(arg_PURE AND TARGET ${arg_NAME}_test)
+    set_property(GLOBAL APPEND PROPERTY BERTH_PURE_TESTS ${arg_NAME}_test)
+  endif()
 endfunction()

@@ -41,17 +41,20 @@ if(BERTH_FUZZ)
     get_filename_component(name "${source}" NAME_WE)
     add_executable(${name} ${source})
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
-    target_link_libraries(${name} PRIVATE ${berth_layers} berth_flags)
+    target_link_libraries(${name} PRIVATE ${berth_support} ${berth_layers} berth_flags)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   endforeach()
 endif()
 
-# Built together by `cmake --build ... --target unit_tests`.
-get_property(berth_unit_tests GLOBAL PROPERTY BERTH_UNIT_TESTS)
-add_custom_target(unit_tests)
-if(berth_unit_tests)
-  add_dependencies(unit_tests ${berth_unit_tests})
-endif()
+# Built together by `cmake --build ... --target unit_tests`, or those of the pure layers alone.
+foreach(group unit_tests pure_tests)
+  string(TOUPPER BERTH_${group} property)
+  get_property(members GLOBAL PROPERTY ${property})
+  add_custom_target(${group})
+  if(members)
+    add_dependencies(${group} ${members})
+  endif()
+endforeach()
 
 # Where tests find data and the binary. ctest reads this file when it starts, so that what the
 # caller has exported wins over what is set here.

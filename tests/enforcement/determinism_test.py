@@ -52,9 +52,9 @@ class Determinism(unittest.TestCase):
     def test_silence_is_not_agreement(self):
         self.assertEqual(check(SILENT)[0], 1)
 
-    def test_without_digests_or_scenarios_the_check_is_skipped(self):
-        self.assertEqual(check(WITHOUT)[0], 77)
-        self.assertEqual(check(STEADY, 0)[0], 77)
+    def test_nothing_to_compare_is_not_agreement(self):
+        self.assertEqual(check(WITHOUT)[0], 1)
+        self.assertEqual(check(STEADY, 0)[0], 1)
 
 
 if __name__ == "__main__":
