@@ -183,8 +183,28 @@ void append_class(std::string& out, const model::WorkloadClass& own) {
   object.number("chargeFactorMilli", own.charge_factor_milli);
 }
 
+namespace {
+
+// Absent is not zero: what was not measured is left out.
+void append_real_use(std::string& out, const devices::DeviceSample& real) {
+  JsonObject object(out);
+  if (real.busy_percent) object.number("percent", *real.busy_percent);
+  if (real.memory_used) object.memory("memory", real.memory_used->value);
+  if (real.power_mw) object.number("powerMilliwatts", *real.power_mw);
+  if (real.temperature_c) object.number("temperatureCelsius", *real.temperature_c);
+}
+
+void append_real_use(std::string& out, const NodeUse& real) {
+  JsonObject object(out);
+  if (real.cpu_percent) object.number("cpuPercent", *real.cpu_percent);
+  if (real.memory_used) object.memory("memory", real.memory_used->value);
+}
+
+}  // namespace
+
 void append_device(std::string& out, const model::State& state, const model::NodeRecord& record,
-                   std::int32_t index, Detail detail) {
+                   std::int32_t index, const std::optional<devices::DeviceSample>& real,
+                   Detail detail) {
   const auto at = static_cast<std::size_t>(index);
   const model::Device& device = record.node.devices[at];
   const model::DeviceUse& use = record.devices[at];
@@ -203,6 +223,7 @@ void append_device(std::string& out, const model::State& state, const model::Nod
   object.devices("secured", use.secured_milli.value);
   object.number("linkGroup", device.link_group);
   object.number("numaNode", device.numa_node);
+  if (real && !real->is_empty()) append_real_use(object.value("utilisation"), *real);
   if (detail == Detail::Summary) return;
   JsonList occupants(object.value("occupants"));
   for (const model::Occupant& occupant : use.occupants) {
@@ -215,7 +236,7 @@ void append_device(std::string& out, const model::State& state, const model::Nod
 }
 
 void append_node(std::string& out, const model::State& state, const model::NodeRecord& record,
-                 Detail detail) {
+                 const NodeUse& real, Detail detail) {
   const model::Node& node = record.node;
   JsonObject object(out);
   object.text("name", node.name);
@@ -227,6 +248,7 @@ void append_node(std::string& out, const model::State& state, const model::NodeR
   append_amounts(object.value("used"), state, record.used);
   object.devices("gpus", static_cast<std::int64_t>(node.devices.size()) * 1000);
   object.devices("gpusUsed", used_devices(record));
+  if (!(real == NodeUse{})) append_real_use(object.value("utilisation"), real);
   {
     JsonList attempts(object.value("attempts"));
     for (const model::AttemptId attempt : record.attempts)
@@ -235,7 +257,7 @@ void append_node(std::string& out, const model::State& state, const model::NodeR
   {
     JsonList devices(object.value("devices"));
     for (std::size_t i = 0; i < node.devices.size(); ++i)
-      append_device(devices.next(), state, record, static_cast<std::int32_t>(i), detail);
+      append_device(devices.next(), state, record, static_cast<std::int32_t>(i), {}, detail);
   }
   object.map("attributes", node.attributes);
   base::append_json(object.value("taints"), node.taints);

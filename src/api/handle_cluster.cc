@@ -160,7 +160,7 @@ void list_nodes(Desk& desk, const ExchangePtr& exchange) {
   if (!conditions) return exchange->refuse(conditions.error());
   answer_from_loop(
       desk, exchange,
-      [page = *page, conditions = *conditions, pool_name = exchange->query.text("pool"),
+      [&desk, page = *page, conditions = *conditions, pool_name = exchange->query.text("pool"),
        labels = label_patterns(exchange->query)](const controller::Controller& loop,
                                                  base::Instant) -> Result<std::string> {
         const model::State& state = loop.state();
@@ -176,23 +176,25 @@ void list_nodes(Desk& desk, const ExchangePtr& exchange) {
                      matches_all(node.attributes, labels);
             },
             [&](std::string& item, model::NodeId id) {
-              append_node(item, state, state.nodes.at(id), Detail::Summary);
+              const model::NodeRecord& record = state.nodes.at(id);
+              append_node(item, state, record, desk.port.node_use(record.node), Detail::Summary);
             });
       });
 }
 
 void get_node(Desk& desk, const ExchangePtr& exchange) {
-  answer_from_loop_with_tag(desk, exchange,
-                            [name = exchange->names[0]](const controller::Controller& loop,
-                                                        base::Instant) -> Result<std::string> {
-                              const auto& by_name = loop.state().node_by_name;
-                              const auto found = by_name.find(name);
-                              if (found == by_name.end()) return no_such("node", name, by_name);
-                              std::string json;
-                              append_node(json, loop.state(), loop.state().nodes.at(found->second),
-                                          Detail::Full);
-                              return json;
-                            });
+  answer_from_loop_with_tag(
+      desk, exchange,
+      [&desk, name = exchange->names[0]](const controller::Controller& loop,
+                                         base::Instant) -> Result<std::string> {
+        const auto& by_name = loop.state().node_by_name;
+        const auto found = by_name.find(name);
+        if (found == by_name.end()) return no_such("node", name, by_name);
+        std::string json;
+        const model::NodeRecord& record = loop.state().nodes.at(found->second);
+        append_node(json, loop.state(), record, desk.port.node_use(record.node), Detail::Full);
+        return json;
+      });
 }
 
 namespace {
@@ -225,14 +227,15 @@ Result<std::pair<std::string, std::int32_t>> device_cursor(const std::string& cu
 }
 
 // False when the page is full.
-bool write_devices(PageWriter& writer, const model::State& state, const DeviceFilter& filter,
-                   const model::NodeRecord& record, std::int32_t after) {
+bool write_devices(PageWriter& writer, const LoopPort& port, const model::State& state,
+                   const DeviceFilter& filter, const model::NodeRecord& record,
+                   std::int32_t after) {
   for (std::size_t i = 0; i < record.node.devices.size(); ++i) {
     const auto index = static_cast<std::int32_t>(i);
     if (index <= after || !takes(filter, record.node.devices[i], record.devices[i])) continue;
     std::string* item = writer.next(fmt::format("{}/{}", record.node.name, index));
     if (item == nullptr) return false;
-    append_device(*item, state, record, index, Detail::Full);
+    append_device(*item, state, record, index, port.device_use(record.node, index), Detail::Full);
   }
   return true;
 }
@@ -253,7 +256,7 @@ void list_devices(Desk& desk, const ExchangePtr& exchange) {
                             .model = query.text("model"),
                             .state = *wanted};
   answer_from_loop(desk, exchange,
-                   [filter, after = *after, limit = page->limit](
+                   [&desk, filter, after = *after, limit = page->limit](
                        const controller::Controller& loop, base::Instant) -> Result<std::string> {
                      const model::State& state = loop.state();
                      Result<model::PoolId> pool = model::PoolId{};
@@ -268,7 +271,7 @@ void list_devices(Desk& desk, const ExchangePtr& exchange) {
                        if (filter.node && record.node.name != *filter.node) continue;
                        if (*pool && !is_in_pool(state, record.node.pool, *pool)) continue;
                        const std::int32_t from = entry->first == after.first ? after.second : -1;
-                       if (!write_devices(writer, state, filter, record, from)) break;
+                       if (!write_devices(writer, desk.port, state, filter, record, from)) break;
                      }
                      return writer.finish();
                    });

@@ -6,18 +6,30 @@
 // Thread contract: every method may be called from any thread; what is handed in runs on the loop's
 // thread, one at a time, and must not block.
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "base/amount.h"
 #include "base/instant.h"
 #include "base/result.h"
 #include "controller/command.h"
 #include "controller/controller.h"
 #include "controller/store.h"
+#include "devices/device_source.h"
 #include "governance/ledger.h"
 #include "model/event.h"
+#include "model/node.h"
 
 namespace api {
+
+// What a node really does, whoever makes it do so; what is not measured stays empty.
+struct NodeUse {
+  std::optional<std::int32_t> cpu_percent;  // of all its processors, 0..100
+  std::optional<base::Bytes> memory_used;
+  bool operator==(const NodeUse&) const = default;
+};
 
 class LoopPort {
  public:
@@ -38,6 +50,13 @@ class LoopPort {
   virtual controller::Store& store() = 0;
   // Who used what, beside the controller; asked only inside a reader. Null: it is not kept.
   virtual const governance::Ledger* ledger() const { return nullptr; }
+  // The real use of a node, and of one of its devices, as it was measured last; asked only inside a
+  // reader, and never waits for a device.
+  virtual NodeUse node_use(const model::Node&) const { return {}; }
+  virtual std::optional<devices::DeviceSample> device_use(const model::Node&,
+                                                          std::int32_t /*device*/) const {
+    return std::nullopt;
+  }
   // An error while the loop has not recovered yet, cannot commit, or stops.
   virtual base::Result<base::Done> readiness() = 0;
 };

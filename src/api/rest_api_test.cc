@@ -403,6 +403,25 @@ TEST_F(Rest, NodesAreCordonedByOperatorsWithTheirReason) {
   EXPECT_EQ(call("POST", "/api/v1/nodes/n9/drain", "operator").status, 404);
 }
 
+TEST_F(Rest, RealUseIsGivenWhereItWasMeasuredAndElseAbsent) {
+  while (get("/api/v1/nodes/n1").status == 404) {
+    // The backend reports its node in a turn of its own.
+  }
+  EXPECT_FALSE(read("/api/v1/nodes/n1").as_object().contains("utilisation"));
+  const json::value before = read("/api/v1/devices");
+  for (const json::value& device : before.at("items").as_array())
+    EXPECT_FALSE(device.as_object().contains("utilisation"));
+  api_.loop.set_real_use({.cpu_percent = 7, .memory_used = base::Bytes(std::int64_t{3} << 30)},
+                         {.busy_percent = 0, .power_mw = 92'000});
+  const json::value node = read("/api/v1/nodes").at("items").at(0);
+  EXPECT_EQ(node.at("utilisation").at("cpuPercent"), 7);
+  EXPECT_EQ(node.at("utilisation").at("memory").at("text"), "3Gi");
+  const json::value devices = read("/api/v1/devices").at("items");
+  EXPECT_EQ(json::serialize(devices.at(0).at("utilisation")),
+            R"({"percent":0,"powerMilliwatts":92000})");
+  EXPECT_FALSE(devices.at(1).as_object().contains("utilisation"));
+}
+
 TEST_F(Rest, EveryListAndTheServerAnswer) {
   for (const char* path :
        {"/api/v1/queues", "/api/v1/pools", "/api/v1/classes", "/api/v1/policies",

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
+#include "api/loop_port.h"
 #include "base/instant.h"
 #include "controller/command.h"
 #include "governance/language.h"
@@ -34,10 +36,11 @@ void append_queue(std::string& out, const model::State& state, const model::Queu
 void append_pool(std::string& out, const model::State& state, const model::PoolRecord& record);
 void append_class(std::string& out, const model::WorkloadClass& workload_class);
 void append_node(std::string& out, const model::State& state, const model::NodeRecord& record,
-                 Detail detail);
-// `index` is in range.
+                 const NodeUse& real, Detail detail);
+// `index` is in range; `real` is what the device does now, nothing where it is not measured.
 void append_device(std::string& out, const model::State& state, const model::NodeRecord& record,
-                   std::int32_t index, Detail detail);
+                   std::int32_t index, const std::optional<devices::DeviceSample>& real,
+                   Detail detail);
 void append_event(std::string& out, const model::Event& event);
 // `now` is the reader's, for the distances in its words.
 void append_explanation(std::string& out, const model::State& state,

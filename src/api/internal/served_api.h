@@ -121,6 +121,21 @@ class Loop final : public LoopPort {
     if (is_ready) return base::Done{};
     return base::fail(base::Code::Unavailable, "the journal is being read");
   }
+  NodeUse node_use(const model::Node&) const override {
+    const std::lock_guard lock(use_mutex_);
+    return real_node_;
+  }
+  std::optional<devices::DeviceSample> device_use(const model::Node&,
+                                                  std::int32_t device) const override {
+    const std::lock_guard lock(use_mutex_);
+    return device == 0 ? std::optional(real_device_) : std::nullopt;
+  }
+  // What the node and its first device do from now on.
+  void set_real_use(NodeUse node, devices::DeviceSample device) {
+    const std::lock_guard lock(use_mutex_);
+    real_node_ = node;
+    real_device_ = device;
+  }
   std::atomic<bool> is_ready{true};
 
  private:
@@ -148,6 +163,9 @@ class Loop final : public LoopPort {
     }
   }
 
+  mutable std::mutex use_mutex_;
+  NodeUse real_node_;
+  devices::DeviceSample real_device_;
   ScriptedBackend& backend_;
   controller::Store& store_;
   std::unique_ptr<controller::Controller> controller_;
