@@ -3,11 +3,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,12 +19,15 @@
 #include "backends/local/local_backend.h"
 #include "base/json_text.h"
 #include "controller/controller.h"
+#include "daemon/ledger_book.h"
 #include "daemon/loop.h"
 #include "daemon/settings.h"
+#include "daemon/use_sampler.h"
 #include "devices/declared/declared_devices.h"
 #include "devices/machine.h"
 #include "devices/nvidia/nvml.h"
 #include "identity/tokens/token_identity.h"
+#include "lifecycle/checkpoint.h"
 #include "manifest/parse.h"
 #include "platform/fault_point.h"
 #include "platform/file.h"
@@ -29,6 +35,7 @@
 #include "platform/log.h"
 #include "platform/system_clock.h"
 #include "store/sqlite/sqlite_store.h"
+#include "telemetry/metrics.h"
 
 namespace berthd {
 
@@ -37,6 +44,8 @@ namespace {
 using base::Code;
 using base::Done;
 using base::Result;
+
+constexpr base::Duration kSampleEvery = base::seconds(5);
 
 // Blocked before any thread exists, so that every thread inherits it and only sigwait sees them.
 class StopSignals {
@@ -73,13 +82,6 @@ Result<backends::local::Descriptor> lock_folder(const std::string& folder) {
   return lock;
 }
 
-std::string program_of(const ServeOptions& options) {
-  if (!options.program.empty()) return options.program;
-  std::error_code failed;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", failed);
-  return failed ? "berth" : path.string();
-}
-
 // The parts of a daemon in the order in which they are made; destroyed from the last to the first.
 class Daemon {
  public:
@@ -100,9 +102,11 @@ class Daemon {
   Result<Done> make_sources();
   Result<Done> make_backend();
   Result<Done> recover();
+  void read_ledger();
   Result<Done> apply_definitions();
   Result<Done> apply_file(const std::string& name);
   Result<Done> listen();
+  void write_checkpoint();
   Result<Done> write_server_file() const;
   std::filesystem::path server_file() const {
     return std::filesystem::path(settings_.data_folder) / "server.json";
@@ -117,7 +121,10 @@ class Daemon {
   std::unique_ptr<devices::nvidia::Nvml> nvml_;
   std::unique_ptr<devices::declared::DeclaredDevices> declared_;
   std::unique_ptr<backends::local::LocalBackend> backend_;
+  std::unique_ptr<UseSampler> sampler_;
   std::unique_ptr<controller::Controller> controller_;
+  std::unique_ptr<LedgerBook> book_;
+  std::unique_ptr<telemetry::Metrics> metrics_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<api::RestApi> rest_;
   std::unique_ptr<platform::HttpServer> server_;
@@ -131,6 +138,7 @@ Result<Done> Daemon::start() {
   if (auto done = make_backend(); !done) return done;
   if (auto done = recover(); !done) return done;
   if (auto done = apply_definitions(); !done) return done;
+  read_ledger();
   return listen();
 }
 
@@ -188,8 +196,7 @@ Result<Done> Daemon::make_backend() {
   backends::local::LocalOptions local{.data_folder = settings_.data_folder + "/local",
                                       .node_name = settings_.config.node_name,
                                       .pool = settings_.config.pool,
-                                      .attributes = settings_.config.attributes,
-                                      .shim_command = {program_of(options_), "shim"}};
+                                      .attributes = settings_.config.attributes};
   for (const char* name : {"PATH", "HOME", "USER", "LANG", "TMPDIR"})
     if (const auto found = options_.environment.find(name); found != options_.environment.end())
       local.base_environment[name] = found->second;
@@ -198,6 +205,7 @@ Result<Done> Daemon::make_backend() {
   auto backend = backends::local::LocalBackend::make(std::move(local));
   if (!backend) return tl::unexpected(std::move(backend.error()));
   backend_ = std::move(*backend);
+  sampler_ = std::make_unique<UseSampler>(*backend_, kSampleEvery);
   return Done{};
 }
 
@@ -212,6 +220,21 @@ Result<Done> Daemon::recover() {
       {"workloads", controller_->state().workloads.size()},
       {"millis", (platform::steady_now() - begun).millis});
   return Done{};
+}
+
+// The whole of history, whatever the checkpoint spares the controller. Without it the daemon
+// schedules as well as with it.
+void Daemon::read_ledger() {
+  const base::Duration begun = platform::steady_now();
+  book_ = std::make_unique<LedgerBook>(*store_);
+  const auto events = book_->read();
+  if (!events) {
+    LOG(Warning, "ledger_incomplete", {"error", base::to_text(events.error())},
+        {"remedy", "see berth doctor; until then berth usage is refused"});
+    return;
+  }
+  LOG(Info, "ledger_read", {"events", *events},
+      {"millis", (platform::steady_now() - begun).millis});
 }
 
 Result<Done> Daemon::apply_definitions() {
@@ -250,13 +273,24 @@ Result<Done> Daemon::apply_file(const std::string& name) {
 }
 
 Result<Done> Daemon::listen() {
-  loop_ = std::make_unique<Loop>(*controller_,
-                                 std::vector<controller::ClusterBackend*>{backend_.get()}, [this] {
-                                   is_fenced_ = true;
-                                   kill(getpid(), SIGTERM);
-                                 });
-  rest_ = std::make_unique<api::RestApi>(api::RestOptions{.version = options_.version}, *loop_,
-                                         *identity_);
+  metrics_ =
+      std::make_unique<telemetry::Metrics>(telemetry::MetricsOptions{.version = options_.version});
+  loop_ = std::make_unique<Loop>(
+      *controller_, std::vector<controller::ClusterBackend*>{backend_.get()},
+      [this] {
+        is_fenced_ = true;
+        kill(getpid(), SIGTERM);
+      },
+      Onlookers{.book = book_.get(),
+                .metrics = metrics_.get(),
+                .sampler = sampler_.get(),
+                .sampled_backend = std::string(backend_->name())});
+  api::RestOptions rest{.version = options_.version};
+  rest.metrics = [this] { return metrics_->text(); };
+  rest.on_answer = [this](std::string_view operation, int status, std::int64_t micros) {
+    metrics_->see_request(operation, status, micros);
+  };
+  rest_ = std::make_unique<api::RestApi>(std::move(rest), *loop_, *identity_);
   loop_->start();
   auto server =
       platform::HttpServer::start({.address = settings_.address, .port = settings_.port},
@@ -282,6 +316,17 @@ Result<Done> Daemon::write_server_file() const {
   return platform::write_file_atomically(server_file(), text, platform::FileMode::OwnerOnly);
 }
 
+// So that the next start need not replay what this one did. State is what the journal has, unless
+// the last commit failed.
+void Daemon::write_checkpoint() {
+  if (!controller_ || controller_->is_degraded() || controller_->is_fenced()) return;
+  const model::State& state = controller_->state();
+  if (const auto written = store_->write_checkpoint(
+          {.sequence = state.last_sequence, .bytes = lifecycle::encode_checkpoint(state)});
+      !written)
+    LOG(Warning, "checkpoint_failed", {"error", base::to_text(written.error())});
+}
+
 // Requests first, then the loop, then what they use; processes of members stay.
 void Daemon::stop() {
   if (std::exchange(is_announced_, false)) {
@@ -289,9 +334,13 @@ void Daemon::stop() {
     std::filesystem::remove(server_file(), ignored);
   }
   server_.reset();
-  if (loop_) loop_->stop();
+  if (loop_) {
+    loop_->stop();
+    write_checkpoint();
+  }
   rest_.reset();
   controller_.reset();
+  sampler_.reset();
   backend_.reset();  // before the loop, which it tells what it sees
   loop_.reset();
 }

@@ -22,7 +22,6 @@ struct ServeOptions {
   std::string config_file;  // empty: none
   std::string version = "dev";
   std::map<std::string, std::string, std::less<>> environment;
-  std::string program;       // path of this executable, for the shim; empty: found out
   bool is_terminal = false;  // greets a person on standard output
 };
 

@@ -149,6 +149,34 @@ TEST_F(LoopTest, ACommitThatFailsIsToldAndTriedAgainUntilItWorks) {
   EXPECT_TRUE(is_ready());
 }
 
+TEST_F(LoopTest, FeedsTheLedgerAndTheMetrics) {
+  berthd::LedgerBook book(store_);
+  ASSERT_TRUE(book.read());
+  telemetry::Metrics metrics({.version = "test"});
+  berthd::Loop loop(controller_, {&backend_}, [] {}, {.book = &book, .metrics = &metrics});
+  std::promise<void> ended;
+  loop.subscribe([&](const std::vector<model::Event>& events) {
+    for (const model::Event& event : events)
+      if (std::holds_alternative<model::MembersEnded>(event.body)) ended.set_value();
+  });
+  loop.start();
+  ASSERT_TRUE(loop.command({.body = controller::Apply{.document = document_of(a_workload("w1"))},
+                            .caller = {.user = "ann"}},
+                           [](const base::Result<Reply>&) {}));
+  ASSERT_EQ(ended.get_future().wait_for(kPatience), std::future_status::ready);
+  std::promise<std::int64_t> completed;
+  ASSERT_TRUE(loop.read([&](const controller::Controller& controller, base::Instant now) {
+    const auto lines = loop.ledger()->usage(governance::UsageBy::User, {}, now);
+    completed.set_value(lines.empty() ? 0 : lines[0].counts.completed);
+    EXPECT_EQ(loop.node_use(controller.state().nodes.at(model::NodeId(1)).node), api::NodeUse{});
+  }));
+  EXPECT_EQ(completed.get_future().get(), 1);
+  loop.stop();
+  const std::string text = metrics.text();
+  EXPECT_NE(text.find("\nberth_starts_total 1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nberth_nodes{condition=\"ready\"} 1\n"), std::string::npos) << text;
+}
+
 TEST_F(LoopTest, ALoopThatLostItsJournalEndsAndSaysSo) {
   loop_.start();
   ASSERT_TRUE(submit("w1"));
