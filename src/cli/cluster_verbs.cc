@@ -56,6 +56,12 @@ Color color_of_condition(std::string_view condition) {
   return condition == "lost" || condition == "quarantined" ? Color::Broken : Color::Warning;
 }
 
+// Real use, where the server has samples; no samples is "-", not 0 %.
+std::string percent_at(const json::value& value, std::string_view path) {
+  const auto percent = integer_at(value, path);
+  return percent ? fmt::format("{}%", *percent) : "";
+}
+
 Table node_table(const json::value& list, bool is_wide) {
   Table table({{.title = "NODE", .may_shrink = true, .least = 12},
                {.title = "POOL", .may_shrink = true},
@@ -63,6 +69,8 @@ Table node_table(const json::value& list, bool is_wide) {
                {.title = "GPUS", .is_number = true},
                {.title = "CPU", .is_number = true},
                {.title = "MEMORY", .is_number = true},
+               {.title = "REAL CPU", .is_number = true},
+               {.title = "REAL MEM", .is_number = true},
                {.title = "MODELS", .may_shrink = true},
                {.title = "NOTE", .may_shrink = true},
                {.title = "BACKEND", .is_wide_only = true},
@@ -83,18 +91,14 @@ Table node_table(const json::value& list, bool is_wide) {
          {used_of(text_at(node, "gpusUsed.text"), text_at(node, "gpus.text"))},
          {used_of(amount_text(node, "used", "cpu"), amount_text(node, "allocatable", "cpu"))},
          {used_of(amount_text(node, "used", "memory"), amount_text(node, "allocatable", "memory"))},
+         {percent_at(node, "utilisation.cpuPercent")},
+         {size_at(node, "utilisation.memory.bytes")},
          {models_text},
          {text_at(node, "conditionNote")},
          {text_at(node, "backend")},
          {joined_at(node, "attempts")}});
   }
   return table;
-}
-
-// Real use, where the server has samples; no samples is "-", not 0 %.
-std::string utilisation_text(const json::value& device) {
-  const auto percent = integer_at(device, "utilisation.percent");
-  return percent ? fmt::format("{}%", *percent) : "";
 }
 
 Table device_table(const json::value& list, bool is_wide) {
@@ -126,7 +130,7 @@ Table device_table(const json::value& list, bool is_wide) {
                                                 : milli > 0 ? Color::Useful
                                                             : Color::Idle},
                {used_of(size_at(device, "usedMemory.bytes"), size_at(device, "memory.bytes"))},
-               {utilisation_text(device)},
+               {percent_at(device, "utilisation.percent")},
                {is_reserved ? "claimed" : owners, is_reserved ? Color::Reserved : Color::Plain},
                {text_at(device, "source")},
                {text_at(device, "uuid")},
@@ -241,6 +245,57 @@ Table pool_table(const json::value& list, bool is_wide) {
   return table;
 }
 
+// In the largest unit of which there is one, to a tenth, rounded down: "12.5 GPU-hours", "8
+// GPU-seconds". JSON has the exact number.
+std::string device_time_text(std::int64_t milli_device_millis) {
+  constexpr std::int64_t kSecond = 1000 * 1000;
+  const auto in = [&](std::int64_t unit, std::string_view name) {
+    const std::int64_t tenths = milli_device_millis / (unit / 10);
+    return tenths % 10 == 0 ? fmt::format("{} GPU-{}", tenths / 10, name)
+                            : fmt::format("{}.{} GPU-{}", tenths / 10, tenths % 10, name);
+  };
+  if (milli_device_millis >= 3600 * kSecond) return in(3600 * kSecond, "hours");
+  if (milli_device_millis >= 60 * kSecond) return in(60 * kSecond, "minutes");
+  return in(kSecond, "seconds");
+}
+
+// Of all that is shown. A queue and a pool include those below them, so there the lines do not add
+// up and a part of the sum would mean nothing.
+std::string part_of(std::int64_t amount, std::int64_t sum, std::string_view by) {
+  if (by == "queue" || by == "pool" || sum == 0) return "";
+  const auto tenths = static_cast<std::int64_t>(static_cast<__int128>(amount) * 1000 / sum);
+  return fmt::format("{}.{}%", tenths / 10, tenths % 10);
+}
+
+Table usage_table(const json::value& usage, const std::string& by) {
+  std::int64_t sum = 0;
+  for (const json::value& line : array_at(usage, "items"))
+    sum += integer_at(line, "allocated").value_or(0);
+  std::string title = by;
+  for (char& c : title)
+    c = static_cast<char>(c - 'a' + 'A');
+  Table table({{.title = title, .may_shrink = true, .least = 20},
+               {.title = "USED", .is_number = true},
+               {.title = "PART", .is_number = true},
+               {.title = "STARTED", .is_number = true},
+               {.title = "DONE", .is_number = true},
+               {.title = "FAILED", .is_number = true},
+               {.title = "CANCELLED", .is_number = true},
+               {.title = "EVICTED", .is_number = true}});
+  for (const json::value& line : array_at(usage, "items")) {
+    const std::int64_t amount = integer_at(line, "allocated").value_or(0);
+    table.add({{text_at(line, "key")},
+               {device_time_text(amount)},
+               {part_of(amount, sum, by)},
+               {text_at(line, "started")},
+               {text_at(line, "completed")},
+               {text_at(line, "failed")},
+               {text_at(line, "cancelled")},
+               {text_at(line, "evicted")}});
+  }
+  return table;
+}
+
 base::Result<int> list_watched(Session& session, std::string_view path, const Query& query,
                                Table (*table)(const json::value&, bool),
                                std::string_view when_empty) {
@@ -302,34 +357,10 @@ base::Result<int> list_usage(Session& session) {
   if (!until) return tl::unexpected(until.error());
   const std::string by = session.invocation.value("by", "queue");
   const base::Result<json::value> usage =
-      session.server.get("/usage", {{"by", by},
-                                    {"queue", session.invocation.value("queue")},
-                                    {"owner", session.invocation.value("user")},
-                                    {"from", *since},
-                                    {"until", *until}});
+      session.server.get("/usage", {{"by", by}, {"from", *since}, {"until", *until}});
   if (!usage) return tl::unexpected(usage.error());
   print_list(
-      session, *usage, "key",
-      [&] {
-        std::int64_t sum = 0;
-        for (const json::value& line : array_at(*usage, "items"))
-          sum += integer_at(line, "milliDeviceMillis").value_or(0);
-        std::string title = by;
-        for (char& c : title)
-          c = static_cast<char>(c - 'a' + 'A');
-        Table table({{.title = title, .may_shrink = true, .least = 20},
-                     {.title = "USED", .is_number = true},
-                     {.title = "OF ALL SHOWN", .is_number = true}});
-        for (const json::value& line : array_at(*usage, "items")) {
-          const std::int64_t amount = integer_at(line, "milliDeviceMillis").value_or(0);
-          const auto tenths =
-              sum == 0 ? 0 : static_cast<std::int64_t>(static_cast<__int128>(amount) * 1000 / sum);
-          table.add({{text_at(line, "key")},
-                     {text_at(line, "text")},
-                     {fmt::format("{}.{}%", tenths / 10, tenths % 10)}});
-        }
-        return table;
-      },
+      session, *usage, "key", [&] { return usage_table(*usage, by); },
       "nothing was used in that time");
   return 0;
 }

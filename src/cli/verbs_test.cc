@@ -327,8 +327,8 @@ TEST_F(Verbs, NodesAndDevicesShowAmountsForPeople) {
     "allocatable":[{"resource":"cpu","amount":2000,"text":"2"},{"resource":"memory","amount":23696240640,"text":"23140860Ki"}],
     "used":[],"devices":[{"model":"H800"},{"model":"H800"}]}]})");
   EXPECT_EQ(say({"nodes"}).out,
-            "NODE  POOL     CONDITION   GPUS  CPU  MEMORY  MODELS  NOTE\n"
-            "n1    default  ready      0.5/2  0/2  0/22Gi  2xH800  -\n");
+            "NODE  POOL     CONDITION   GPUS  CPU  MEMORY  REAL CPU  REAL MEM  MODELS  NOTE\n"
+            "n1    default  ready      0.5/2  0/2  0/22Gi         -         -  2xH800  -\n");
   server_.on("GET /api/v1/devices?limit=1000",
              R"({"items":[{"node":"n1","index":0,"uuid":"u0","model":"H800",
     "health":"ok","source":"declared","memory":{"bytes":85899345920,"text":"80Gi"},"used":{"milli":500,"text":"0.5"},
@@ -336,6 +336,38 @@ TEST_F(Verbs, NodesAndDevicesShowAmountsForPeople) {
   EXPECT_EQ(say({"devices"}).out,
             "NODE  DEV  MODEL  HEALTH  ALLOC      MEMORY  REAL USE  OWNER  SOURCE\n"
             "n1      0  H800   ok        50%  1.5Gi/80Gi         -  5.1    declared\n");
+}
+
+TEST_F(Verbs, RealUseIsShownWhereItWasMeasured) {
+  server_.on("GET /api/v1/nodes?limit=1000",
+             R"({"items":[{"name":"n1","pool":"p","condition":"ready","devices":[],
+    "utilisation":{"cpuPercent":7,"memory":{"bytes":3221225472,"text":"3Gi"}}}]})");
+  EXPECT_NE(say({"nodes"}).out.find("7%       3Gi"), std::string::npos) << say({"nodes"}).out;
+  server_.on("GET /api/v1/devices?limit=1000",
+             R"({"items":[{"node":"n1","index":0,"model":"H800","health":"ok",
+    "utilisation":{"percent":0}}]})");
+  EXPECT_NE(say({"devices"}).out.find(" 0% "), std::string::npos) << say({"devices"}).out;
+}
+
+TEST_F(Verbs, UsageAddsUpWhereTheLinesDo) {
+  const std::string lines = R"("items":[
+    {"key":"ann","allocated":10800000000,"started":2,"completed":1,"failed":0,"cancelled":0,"evicted":1},
+    {"key":"bob","allocated":90000000,"started":1,"completed":0,"failed":1,"cancelled":0,"evicted":0},
+    {"key":"eve","allocated":8000000,"started":1,"completed":0,"failed":0,"cancelled":1,"evicted":0}]})";
+  server_.on("GET /api/v1/usage?by=user", R"({"by":"user",)" + lines);
+  EXPECT_EQ(say({"usage", "--by", "user"}).out,
+            "USER             USED   PART  STARTED  DONE  FAILED  CANCELLED  EVICTED\n"
+            "ann       3 GPU-hours  99.1%        2     1       0          0        1\n"
+            "bob   1.5 GPU-minutes   0.8%        1     0       1          0        0\n"
+            "eve     8 GPU-seconds   0.0%        1     0       0          1        0\n");
+  server_.on("GET /api/v1/usage?by=queue", R"({"by":"queue",)" + lines);
+  EXPECT_EQ(say({"usage"}).out.find('%'), std::string::npos)
+      << "a queue includes those below it: " << say({"usage"}).out;
+  for (const char* by : {"class", "kind", "pool"}) {
+    server_.on(std::string("GET /api/v1/usage?by=") + by, "{" + lines);
+    EXPECT_EQ(say({"usage", "--by", by}).code, 0) << by;
+  }
+  EXPECT_EQ(say({"usage", "--by", "workload"}).code, 2);
 }
 
 class Foreground : public Verbs {
