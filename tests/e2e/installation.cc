@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -124,11 +125,17 @@ Outcome Child::wait() {
   return outcome_;
 }
 
-Installation::Installation() {
+Installation::Installation(std::int64_t disk_bytes) {
   const char* named = std::getenv("BERTH_BINARY");
   binary_ = named == nullptr ? "" : named;
   std::ofstream(folder_.path() / "berth.yaml") << "node: {name: node}\nprobeDevices: false\n"
                                                   "devices: [{model: H800, count: 8}]\n";
+  if (disk_bytes > 0) {
+    std::filesystem::create_directory(data());
+    const std::string size = "size=" + std::to_string(disk_bytes);
+    has_disk_ = ::mount("berth", data().c_str(), "tmpfs", 0, size.c_str()) == 0;
+    if (!has_disk_) return;
+  }
   EXPECT_TRUE(start_daemon());
 }
 
@@ -157,6 +164,7 @@ Installation::~Installation() {
     const std::string line{std::istreambuf_iterator<char>(file), {}};
     if (line.find(folder()) != std::string::npos) ::kill(pid, SIGKILL);
   }
+  if (has_disk_) ::umount2(data().c_str(), MNT_DETACH);
 }
 
 Words Installation::environment() const {

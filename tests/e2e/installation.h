@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -58,14 +59,16 @@ class Child {
 
 class Installation {
  public:
-  // With eight declared devices. BERTH_BINARY names the program.
-  Installation();
+  // With eight declared devices. BERTH_BINARY names the program. With `disk_bytes` the data folder
+  // is a file system of that size in memory; where that cannot be had, no daemon is started.
+  explicit Installation(std::int64_t disk_bytes = 0);
   ~Installation();
 
   // False with a recorded failure when it does not come up. Port 0: any; else that one.
   bool start_daemon(int port = 0);
   void kill_daemon();  // SIGKILL
   void stop_daemon();  // SIGTERM, and its end
+  bool has_disk() const { return has_disk_; }
   int port() const;
   std::string data() const { return (folder_.path() / "berth").string(); }
   std::string folder() const { return folder_.path().string(); }
@@ -87,6 +90,7 @@ class Installation {
   platform::TemporaryFolder folder_;
   std::string binary_;
   std::unique_ptr<Child> daemon_;
+  bool has_disk_ = false;
 };
 
 // A named pipe that a process of a test waits at, and tells something through.
