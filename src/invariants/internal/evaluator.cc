@@ -280,9 +280,9 @@ Step feasible_step(const Subject& subject) {
   return failed(step, step.have == 0 ? Reason::NoNodeFits : Reason::TooFewNodesFit);
 }
 
-Step queue_max_step(const Subject& subject, PoolId leaf, QueueId queue, Dimension d) {
+Step queue_max_step(const Subject& subject, PoolId leaf, QueueId queue, Dimension d, Need need) {
   Step step{.test = Test::QueueMax, .dimension = d, .queue = queue};
-  step.need = ask_in(subject.state, subject.workload(), leaf).of(d);
+  step.need = need.value_or(ask_in(subject.state, subject.workload(), leaf).of(d));
   step.have = admitted(subject.state, queue, d);
   step.limit = max_of(subject.state, queue, d);
   if (!step.limit || step.have + step.need <= *step.limit) return step;
@@ -290,18 +290,18 @@ Step queue_max_step(const Subject& subject, PoolId leaf, QueueId queue, Dimensio
   return failed(step, step.need > *step.limit ? Reason::AboveQueueMax : Reason::QueueMax);
 }
 
-Step guarantee_step(const Subject& subject, PoolId leaf, QueueId queue, Dimension d) {
+Step guarantee_step(const Subject& subject, PoolId leaf, QueueId queue, Dimension d, Need need) {
   Step step{.test = Test::Guarantee, .dimension = d, .queue = queue};
-  step.need = ask_in(subject.state, subject.workload(), leaf).of(d);
+  step.need = need.value_or(ask_in(subject.state, subject.workload(), leaf).of(d));
   step.have = admitted(subject.state, queue, d);
   step.limit = guarantee_of(subject.state, queue, d);
   return step.have + step.need <= *step.limit ? step : failed(step, Reason::OutsideGuarantee);
 }
 
-Step unlent_step(const Subject& subject, PoolId leaf, Dimension d) {
+Step unlent_step(const Subject& subject, PoolId leaf, Dimension d, Need need) {
   const QueueId own = subject.workload().queue;
   Step step{.test = Test::UnlentGuarantee, .dimension = d, .queue = own};
-  step.need = ask_in(subject.state, subject.workload(), leaf).of(d);
+  step.need = need.value_or(ask_in(subject.state, subject.workload(), leaf).of(d));
   step.have = subject.state.free.of(d);
   step.limit = kept_for_others(subject.state, own, d);
   const bool is_beyond =

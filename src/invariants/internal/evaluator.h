@@ -2,6 +2,7 @@
 // The numbers of single explanation steps, recomputed from State by the definitions of the design
 // page. One function a test; each gives the step as it should be.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,11 +37,14 @@ model::Usage ask_in(const model::State& state, const model::Workload& workload, 
 model::Step eligible_step(const Subject& subject);
 model::Step claim_step(const Subject& subject);
 model::Step feasible_step(const Subject& subject);
+// The tests of quota, for what is asked or, in a second look, for the charge of the found place.
+using Need = std::optional<std::int64_t>;  // nothing: the ask
 model::Step queue_max_step(const Subject& subject, model::PoolId leaf, model::QueueId queue,
-                           model::Dimension d);
+                           model::Dimension d, Need need = {});
 model::Step guarantee_step(const Subject& subject, model::PoolId leaf, model::QueueId queue,
-                           model::Dimension d);
-model::Step unlent_step(const Subject& subject, model::PoolId leaf, model::Dimension d);
+                           model::Dimension d, Need need = {});
+model::Step unlent_step(const Subject& subject, model::PoolId leaf, model::Dimension d,
+                        Need need = {});
 model::Step place_step(const Subject& subject, model::PoolId leaf);
 
 // The rooms of the pool's nodes that the workload may use now.

@@ -1,6 +1,7 @@
 #include "scheduling/internal/trial.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "policy/charge.h"
 #include "policy/eligibility.h"
@@ -146,7 +147,14 @@ class Chain {
   // of memory on a smaller device): then it must pass the tests of quota again, first as it is,
   // then with the minimum alone.
   bool fits_quota(const PoolFacts& facts, PoolTrial& placed, std::size_t mark) {
-    if (passes_quota(facts, charge_in(facts, placed))) return true;
+    const model::Usage charge = charge_of(placed);
+    if (charge == facts.ask) return true;
+    is_second_look_ = true;
+    const Depth depth = std::exchange(depth_, Depth::Full);  // only the last look is recorded
+    const bool passes_as_is = passes_quota(facts, charge);
+    depth_ = depth;
+    is_second_look_ = false;
+    if (passes_as_is) return true;
     fail(Reason::None);
     world_.view.rollback(mark);
     request_.growth = Growth::None;
@@ -154,13 +162,13 @@ class Chain {
     request_.growth = Growth::Wanted;
     if (!placed.is_complete()) return false;
     is_second_look_ = true;
-    const bool passes = passes_quota(facts, charge_in(facts, placed));
+    const bool passes = passes_quota(facts, charge_of(placed));
     is_second_look_ = false;
     if (!passes) world_.view.rollback(mark);
     return passes;
   }
 
-  model::Usage charge_in(const PoolFacts&, const PoolTrial& placed) const {
+  model::Usage charge_of(const PoolTrial& placed) const {
     return policy::charge_of(world_.state, workload_, placed.placement);
   }
 

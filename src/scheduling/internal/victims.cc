@@ -268,7 +268,10 @@ class Search {
            trial_now().is_complete() && keeps_unlent();
   }
 
+  // With several device options the ask is that of one of them, and no lower bound.
   bool is_enough_in_sum() const {
+    for (const model::TaskGroup& group : taker_.workload->groups)
+      if (group.device_options.size() > 1) return true;
     return all_of_ask(taker_, [&](Dimension d, std::int64_t amount) {
       return world_.quotas.free(d) + freed_.of(d) >= amount;
     });
