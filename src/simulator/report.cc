@@ -175,7 +175,7 @@ std::vector<Row> text_rows(const Simulation& simulation) {
   add("most jobs queued", [](const auto& r) { return std::to_string(r.max_queued); });
   add("evictions", [](const auto& r) { return std::to_string(r.evictions); });
   add("evicted device time", [](const auto& r) {
-    return fmt::format("{:.1f} device-h", static_cast<double>(r.evicted_device_ms) / 3'600'000);
+    return fmt::format("{:.0f} device-h", static_cast<double>(r.evicted_device_ms) / 3'600'000);
   });
   add("decisions", [](const auto& r) { return std::to_string(r.decisions); });
   add("decisions a second",
