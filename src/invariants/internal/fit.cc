@@ -119,11 +119,7 @@ bool is_kept_apart(const State& state, const NodeRecord& node, const Workload& w
              (own_wish >= level || tenant_queue(state, queue).exclusive >= level);
     });
   };
-  if (is_in_the_way(node, Exclusive::Node)) return true;
-  const auto& pool = state.pools.at(node.node.pool).nodes;
-  return std::any_of(pool.begin(), pool.end(), [&](model::NodeId id) {
-    return is_in_the_way(state.nodes.at(id), Exclusive::Pool);
-  });
+  return is_in_the_way(node, Exclusive::Node);  // `pool` is kept apart node by node, too
 }
 
 NodeRoom room_now(const State& state, const NodeRecord& node, const Workload& workload,

@@ -42,7 +42,7 @@ struct RoomOptions {
 // What `workload` may use there now, besides the claim of its own that it may have.
 NodeRoom room_now(const model::State& state, const model::NodeRecord& node,
                   const model::Workload& workload, RoomOptions options = {});
-// Another tenant's exclusive node or pool, or one's own wish to be alone: nothing may be used.
+// Another tenant's exclusive node, or one's own wish to be alone: nothing of it may be used.
 bool is_kept_apart(const model::State& state, const model::NodeRecord& node,
                    const model::Workload& workload);
 

@@ -231,10 +231,12 @@ std::vector<Candidate> candidates_in(const TrialWorld& world, const Taker& taker
 // moment at which enough would be free in sum, so that a hopeless search touches no node.
 class Search {
  public:
-  Search(const TrialWorld& world, const Taker& taker, const Request& request, Depth depth)
+  Search(const TrialWorld& world, const Taker& taker, const Request& request, Reason route,
+         Depth depth)
       : world_(world),
         taker_(taker),
         request_(request),
+        route_(route),
         wants_numbers_(depth == Depth::Recorded),
         mark_(world.view.mark()) {}
 
@@ -314,10 +316,10 @@ class Search {
   bool collect() {
     for (const Candidate& candidate : candidates_in(world_, taker_)) {
       const Protection protection = protection_of(world_, taker_, *candidate.record, &bars_);
+      if (protection.route != route_) continue;
       if (protection.reason == Reason::MinRuntime && protection.until)
         min_runtime_until_ = std::min(min_runtime_until_.value_or(base::kNever), *protection.until);
       if (protection.reason != Reason::None) continue;
-      if (chosen_.empty() || protection.route == Reason::Reclaim) result_.cause = protection.route;
       choose(*candidate.record);
       if (!is_enough_in_sum()) continue;
       give_all_chosen();
@@ -344,6 +346,7 @@ class Search {
 
   void finish() {
     PoolTrial trial = trial_now();
+    result_.cause = route_;
     result_.placeable = trial.placed;
     result_.placement = std::move(trial.placement);
     for (const WorkloadRecord* victim : chosen_)
@@ -370,6 +373,7 @@ class Search {
   const TrialWorld& world_;
   const Taker& taker_;
   const Request& request_;
+  Reason route_;
   bool wants_numbers_;
   std::size_t mark_;
   std::vector<const WorkloadRecord*> chosen_;
@@ -384,7 +388,19 @@ class Search {
 
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
                           Depth depth) {
-  return Search(world, taker, request, depth).run();
+  // One eviction has one cause: what is borrowed is taken back first, else a lower class gives way.
+  VictimSearch reclaim = Search(world, taker, request, Reason::Reclaim, depth).run();
+  if (!reclaim.victims.empty() || reclaim.failure == Reason::ClaimBackoff ||
+      !could_preempt(world, taker))
+    return reclaim;
+  VictimSearch preempt = Search(world, taker, request, Reason::Preempt, depth).run();
+  if (!preempt.victims.empty()) return preempt;
+  preempt.placeable = std::max(preempt.placeable, reclaim.placeable);
+  if (reclaim.until && (!preempt.until || *reclaim.until < *preempt.until)) {
+    preempt.until = reclaim.until;
+    preempt.failure = reclaim.failure;
+  }
+  return preempt;
 }
 
 }  // namespace scheduling::internal
