@@ -59,6 +59,12 @@ class Rest : public testing::Test {
     EXPECT_EQ(response.status, 201) << response.body;
     return body_of(response).at("number").as_int64();
   }
+  // The backend reports its node in a turn of its own.
+  void await_node() {
+    for (int i = 0; i < 1000; ++i)
+      if (get("/api/v1/nodes/n1").status == 200) return;
+    ADD_FAILURE() << "n1 was not reported";
+  }
   // The loop is asked until the workload is there: each question is a turn of its own.
   void await_state(std::int64_t number, const std::string& state) {
     for (int i = 0; i < 1000; ++i)
@@ -295,6 +301,7 @@ TEST_F(Rest, TheSameIdempotencyKeyGivesTheSameWorkloadToTheSameUserOnly) {
 }
 
 TEST_F(Rest, ADryRunSaysWhatWouldBeAndChangesNothing) {
+  await_node();
   const HttpResponse response =
       call("POST", "/api/v1/trainingjobs?dryRun=true", "user", job("ghost", 8));
   EXPECT_EQ(response.status, 200) << response.body;
@@ -391,9 +398,7 @@ TEST_F(Rest, AnUnchangedThingIsNotSentAgain) {
 }
 
 TEST_F(Rest, NodesAreCordonedByOperatorsWithTheirReason) {
-  while (get("/api/v1/nodes/n1").status == 404) {
-    // The backend reports its node in a turn of its own.
-  }
+  await_node();
   EXPECT_EQ(call("POST", "/api/v1/nodes/n1/cordon?note=bad%20fan", "operator:olga").status, 200);
   const json::value node = read("/api/v1/nodes/n1");
   EXPECT_EQ(node.at("condition").as_string(), "cordoned");
@@ -404,9 +409,7 @@ TEST_F(Rest, NodesAreCordonedByOperatorsWithTheirReason) {
 }
 
 TEST_F(Rest, RealUseIsGivenWhereItWasMeasuredAndElseAbsent) {
-  while (get("/api/v1/nodes/n1").status == 404) {
-    // The backend reports its node in a turn of its own.
-  }
+  await_node();
   EXPECT_FALSE(read("/api/v1/nodes/n1").as_object().contains("utilisation"));
   const json::value before = read("/api/v1/devices");
   for (const json::value& device : before.at("items").as_array())
