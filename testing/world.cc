@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "lifecycle/apply.h"
+#include "lifecycle/retry.h"
 
 namespace testkit {
 
@@ -14,27 +15,6 @@ namespace {
 
 // More rounds than any small world needs at one instant; beyond it the planner is going in circles.
 constexpr int kMaxRounds = 2000;
-
-model::EndClass end_class_of(model::Reason cause) {
-  switch (cause) {
-    case model::Reason::Reclaim:
-      return model::EndClass::Reclaimed;
-    case model::Reason::Preempt:
-      return model::EndClass::Preempted;
-    case model::Reason::Rotate:
-      return model::EndClass::Rotated;
-    case model::Reason::TimeLimit:
-      return model::EndClass::Timeout;
-    case model::Reason::Cancelled:
-      return model::EndClass::Cancelled;
-    case model::Reason::NodeLost:
-      return model::EndClass::NodeLost;
-    case model::Reason::IdleStop:
-      return model::EndClass::IdleStopped;
-    default:
-      return model::EndClass::Cancelled;
-  }
-}
 
 template <class Id, class Table>
 Id id_for(const std::map<std::string, Id, std::less<>>& names, const std::string& name,
@@ -213,7 +193,8 @@ void World::carry_out_stops() {
   const auto stop = [this](model::AttemptId attempt, model::Reason cause) {
     if (stopping_.insert(attempt).second) {
       forget_reports_of(attempt);
-      agenda_.insert({now_ + options_.stop_delay, attempt, Report::Ended, end_class_of(cause), 0});
+      agenda_.insert(
+          {now_ + options_.stop_delay, attempt, Report::Ended, lifecycle::end_class_of(cause), 0});
     }
   };
   const auto look_at = [&](model::WorkloadId workload) {

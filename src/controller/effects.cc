@@ -5,35 +5,11 @@
 #include <utility>
 
 #include "controller/internal/core.h"
+#include "lifecycle/retry.h"
 #include "platform/fault_point.h"
 #include "platform/log.h"
 
 namespace controller {
-
-namespace {
-
-// How a member that ends because of this stop is to be reported.
-model::EndClass end_class_of(model::Reason cause) {
-  switch (cause) {
-    case model::Reason::Reclaim:
-      return model::EndClass::Reclaimed;
-    case model::Reason::Preempt:
-      return model::EndClass::Preempted;
-    case model::Reason::Rotate:
-      return model::EndClass::Rotated;
-    case model::Reason::TimeLimit:
-      return model::EndClass::Timeout;
-    case model::Reason::IdleStop:
-      return model::EndClass::IdleStopped;
-    case model::Reason::NodeLost:
-    case model::Reason::Drained:
-      return model::EndClass::NodeLost;
-    default:
-      return model::EndClass::Cancelled;
-  }
-}
-
-}  // namespace
 
 const model::Attempt* Controller::Parts::find_attempt(model::AttemptId id) const {
   const model::WorkloadRecord* record = state.workloads.find(id.workload);
@@ -121,7 +97,7 @@ void Controller::Parts::stop(model::AttemptId id, ClusterBackend* backend) {
     effect.checkpoint_signal = record->workload.checkpoint.signal;
     effect.checkpoint_grace = record->workload.checkpoint.grace;
     if (const model::Attempt* attempt = find_attempt(id))
-      effect.end_class = end_class_of(attempt->stop_cause);
+      effect.end_class = lifecycle::end_class_of(attempt->stop_cause);
   }
   backend->stop(effect);
 }

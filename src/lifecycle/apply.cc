@@ -195,28 +195,6 @@ std::int32_t sound_members(const Attempt& attempt, std::int32_t group) {
   return sound;
 }
 
-// The end class that a member has when the system stopped it for this reason.
-EndClass end_class_of(Reason stop_cause) {
-  switch (stop_cause) {
-    case Reason::Reclaim:
-      return EndClass::Reclaimed;
-    case Reason::Preempt:
-      return EndClass::Preempted;
-    case Reason::Rotate:
-      return EndClass::Rotated;
-    case Reason::TimeLimit:
-      return EndClass::Timeout;
-    case Reason::IdleStop:
-      return EndClass::IdleStopped;
-    case Reason::NodeLost:
-      return EndClass::NodeLost;
-    case Reason::Drained:
-      return EndClass::NodeLost;
-    default:
-      return EndClass::Cancelled;
-  }
-}
-
 void set_end(State& state, Attempt& attempt) {
   attempt.phase = AttemptPhase::Ended;
   attempt.ended = state.now;

@@ -48,6 +48,26 @@ RetryAction action_for(const model::Workload& workload, const model::Attempt& en
 
 }  // namespace
 
+EndClass end_class_of(model::Reason stop_cause) {
+  switch (stop_cause) {
+    case model::Reason::Reclaim:
+      return EndClass::Reclaimed;
+    case model::Reason::Preempt:
+      return EndClass::Preempted;
+    case model::Reason::Rotate:
+      return EndClass::Rotated;
+    case model::Reason::TimeLimit:
+      return EndClass::Timeout;
+    case model::Reason::IdleStop:
+      return EndClass::IdleStopped;
+    case model::Reason::NodeLost:
+    case model::Reason::Drained:
+      return EndClass::NodeLost;
+    default:
+      return EndClass::Cancelled;
+  }
+}
+
 base::Duration back_off(std::int32_t failures, model::AttemptId attempt) {
   const int doublings = std::clamp(failures - 1, 0, 6);  // 60 s * 2^6 is above the hour
   const std::int64_t millis =

@@ -8,6 +8,7 @@
 
 #include "base/instant.h"
 #include "model/attempt.h"
+#include "model/reason.h"
 #include "model/state.h"
 #include "model/workload.h"
 #include "model/workload_class.h"
@@ -27,6 +28,9 @@ struct Outcome {
 };
 Outcome outcome_of(const model::WorkloadRecord& record, const model::WorkloadClass& workload_class,
                    const model::Attempt& ended);
+
+// How a member that ends because of this stop is counted; Cancelled for a cause that is no stop.
+model::EndClass end_class_of(model::Reason stop_cause);
 
 base::Duration back_off(std::int32_t failures, model::AttemptId attempt);
 
