@@ -54,6 +54,7 @@ class CycleRun {
                .view = derived.view,
                .quotas = derived.quotas,
                .live = derived.live,
+               .room = derived.room,
                .stopping = stopping_},
         next_claim_(derived.state.next_claim) {}
 
@@ -388,6 +389,7 @@ class Answer {
                .view = derived.view,
                .quotas = derived.quotas,
                .live = derived.live,
+               .room = derived.room,
                .stopping = stopping_},
         now_(now) {}
 

@@ -15,40 +15,9 @@
 #include "model/placement.h"
 #include "model/state.h"
 #include "model/workload.h"
+#include "scheduling/internal/free_node.h"
 
 namespace scheduling::internal {
-
-struct FreeDevice {
-  std::int32_t milli = 0;  // neither occupied nor set aside
-  std::int64_t memory = 0;
-  std::int32_t secured_milli = 0;  // set aside for claims
-  std::uint32_t slices = 0;        // taken memory slices, bit by bit
-  bool is_sliced = false;          // its occupants are hardware slices
-  bool is_usable = false;          // healthy enough for new work
-  std::int32_t occupants = 0;
-  std::int32_t claimants = 0;  // parts of it that claims will take
-
-  bool is_whole() const { return is_usable && occupants == 0 && claimants == 0 && milli == 1000; }
-};
-
-// One occupant or claimant of a device, by its tenant: who comes later must get on with both. Kept
-// in one list a node, so that a node is copied with a handful of allocations.
-struct DeviceTenant {
-  std::int32_t device = 0;
-  model::QueueId tenant;
-  bool is_claim = false;
-  bool operator==(const DeviceTenant&) const = default;
-};
-
-struct FreeNode {
-  const model::Node* node = nullptr;  // in State; static facts
-  bool is_ready = false;
-  model::Quantities free;  // allocatable - used - set aside, never negative
-  std::vector<FreeDevice> devices;
-  std::int32_t whole = 0;                    // devices that are whole and free
-  std::vector<model::QueueId> tenants;       // one entry per member
-  std::vector<DeviceTenant> device_tenants;  // in no order
-};
 
 class ClusterView {
  public:
@@ -100,7 +69,6 @@ class ClusterView {
   void enter_indexes(model::NodeId id);
   void leave_indexes(model::NodeId id);
   PoolView& pool_of(const FreeNode& node);
-  void load_claims(FreeNode& node, const model::NodeRecord& record) const;
 
   const model::State* state_;
   std::vector<FreeNode> nodes_;  // by id - 1

@@ -32,6 +32,7 @@ struct Derived {
   QuotaView quotas;
   PendingIndex pending;
   LiveIndex live;
+  RoomMemory room;
   // When live attempts reach their enforced limit.
   std::set<std::pair<base::Instant, model::AttemptId>> deadlines;
   std::set<model::NodeId> draining;

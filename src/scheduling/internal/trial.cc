@@ -211,7 +211,7 @@ class Chain {
     }
     Request least = request_;
     least.growth = Growth::None;
-    VictimSearch search = find_victims(world_, taker, least, depth_);
+    VictimSearch search = find_victims(world_, taker, least, equals_.need, depth_);
     const bool is_enough = !search.victims.empty();
     record([&] {
       Step step{.test = Test::Victims,

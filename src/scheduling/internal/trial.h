@@ -18,6 +18,7 @@
 #include "scheduling/internal/pending_index.h"
 #include "scheduling/internal/placing.h"
 #include "scheduling/internal/quota_view.h"
+#include "scheduling/internal/room.h"
 
 namespace scheduling::internal {
 
@@ -52,6 +53,7 @@ struct TrialWorld {
   ClusterView& view;
   QuotaView& quotas;
   const LiveIndex& live;
+  RoomMemory& room;
   const std::set<model::AttemptId>& stopping;  // told to stop by this plan
 };
 

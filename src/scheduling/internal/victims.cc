@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+#include "scheduling/internal/room.h"
+
 namespace scheduling::internal {
 
 using base::Instant;
@@ -9,7 +12,6 @@ using model::Attempt;
 using model::AttemptId;
 using model::AttemptPhase;
 using model::Dimension;
-using model::MemberPlacement;
 using model::QueueId;
 using model::Reason;
 using model::WorkloadClass;
@@ -227,24 +229,23 @@ std::vector<Candidate> candidates_in(const TrialWorld& world, const Taker& taker
   return found;
 }
 
-// Victims are chosen on the sums first: nodes are opened (given back in the view) only from the
-// moment at which enough would be free in sum, so that a hopeless search touches no node.
+// Victims are chosen on the sums first: nodes are opened only from the moment at which enough would
+// be free in sum, so that a hopeless search touches no node.
 class Search {
  public:
-  Search(const TrialWorld& world, const Taker& taker, const Request& request, Reason route,
-         Depth depth)
+  Search(const TrialWorld& world, const Taker& taker, const Request& request, std::int64_t need,
+         Reason route, Depth depth)
       : world_(world),
         taker_(taker),
-        request_(request),
         route_(route),
         wants_numbers_(depth == Depth::Recorded),
-        mark_(world.view.mark()) {}
+        room_(world.state, world.view, world.room, request, taker.pool, need) {}
 
   VictimSearch run() {
     if (taker_.record != nullptr && world_.now < taker_.record->claim_allowed_at) {
       result_.failure = Reason::ClaimBackoff;
       result_.until = taker_.record->claim_allowed_at;
-      if (wants_numbers_) result_.placeable = trial_now().placed;
+      if (wants_numbers_) result_.placeable = room_.place({}).placed;
       return result_;
     }
     if (collect()) {
@@ -253,22 +254,13 @@ class Search {
     } else {
       fail();
     }
-    restore();
+    for (const WorkloadRecord* victim : chosen_)
+      world_.quotas.hold_only(victim->workload.queue, attempt_of(*victim).charge, +1);
     return result_;
   }
 
  private:
-  PoolTrial trial_now() {
-    const std::size_t mark = world_.view.mark();
-    PoolTrial trial = place_in_pool(world_.state, world_.view, request_, taker_.pool);
-    world_.view.rollback(mark);
-    return trial;
-  }
-
-  bool fits_now() {
-    return !surely_too_small(world_.view, *taker_.workload, taker_.pool) &&
-           trial_now().is_complete() && keeps_unlent();
-  }
+  bool fits_now() { return room_.fits() && keeps_unlent(); }
 
   // With several device options the ask is that of one of them, and no lower bound.
   bool is_enough_in_sum() const {
@@ -289,9 +281,6 @@ class Search {
   }
 
   static const Attempt& attempt_of(const WorkloadRecord& record) { return record.attempts.back(); }
-  QueueId tenant_of(const WorkloadRecord& record) const {
-    return world_.state.queues.at(record.workload.queue).tenant();
-  }
 
   void choose(const WorkloadRecord& victim) {
     chosen_.push_back(&victim);
@@ -299,21 +288,10 @@ class Search {
     world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, -1);
     bars_.clear();  // what its queue holds has changed
   }
-  void give(const WorkloadRecord& victim) {
-    for (const MemberPlacement& member : attempt_of(victim).placement.members)
-      world_.view.give(victim.workload, member, tenant_of(victim));
-  }
-  void take_again(const WorkloadRecord& victim) {
-    for (const MemberPlacement& member : attempt_of(victim).placement.members)
-      world_.view.take(victim.workload, member, tenant_of(victim));
-  }
-  void give_all_chosen() {
-    for (; given_ < chosen_.size(); ++given_)
-      give(*chosen_[given_]);
-  }
 
   // The shortest prefix of the candidates that is enough.
   bool collect() {
+    std::size_t opened = 0;
     for (const Candidate& candidate : candidates_in(world_, taker_)) {
       const Protection protection = protection_of(world_, taker_, *candidate.record, &bars_);
       if (protection.route != route_) continue;
@@ -322,7 +300,8 @@ class Search {
       if (protection.reason != Reason::None) continue;
       choose(*candidate.record);
       if (!is_enough_in_sum()) continue;
-      give_all_chosen();
+      for (; opened < chosen_.size(); ++opened)
+        room_.open(*chosen_[opened]);
       if (fits_now()) return true;
     }
     return false;
@@ -332,20 +311,21 @@ class Search {
   void prune() {
     for (std::size_t i = chosen_.size() - 1; i-- > 0;) {
       const WorkloadRecord& victim = *chosen_[i];
-      take_again(victim);
+      room_.close(victim);
       freed_.add(attempt_of(victim).charge, -1);
       if (fits_now()) {
         world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, +1);
         chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
-        give(victim);
+        room_.open(victim);
         freed_.add(attempt_of(victim).charge);
       }
     }
   }
 
   void finish() {
-    PoolTrial trial = trial_now();
+    PoolTrial trial = room_.place(chosen_);
+    ASSERT(trial.is_complete());
     result_.cause = route_;
     result_.placeable = trial.placed;
     result_.placement = std::move(trial.placement);
@@ -359,26 +339,16 @@ class Search {
     result_.until = min_runtime_until_;
     if (!min_runtime_until_ && is_enough_in_sum() && !keeps_unlent())
       result_.failure = Reason::GuaranteeOfOther;
-    if (!wants_numbers_) return;
-    give_all_chosen();
-    result_.placeable = trial_now().placed;
-  }
-
-  void restore() {
-    world_.view.rollback(mark_);
-    for (const WorkloadRecord* victim : chosen_)
-      world_.quotas.hold_only(victim->workload.queue, attempt_of(*victim).charge, +1);
+    if (wants_numbers_) result_.placeable = room_.place(chosen_).placed;
   }
 
   const TrialWorld& world_;
   const Taker& taker_;
-  const Request& request_;
   Reason route_;
   bool wants_numbers_;
-  std::size_t mark_;
+  Room room_;
   std::vector<const WorkloadRecord*> chosen_;
-  std::size_t given_ = 0;  // of chosen_, those that are out of the view
-  model::Usage freed_;     // charges of chosen_
+  model::Usage freed_;  // charges of chosen_
   QueueBars bars_;
   std::optional<Instant> min_runtime_until_;
   VictimSearch result_;
@@ -387,13 +357,13 @@ class Search {
 }  // namespace
 
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
-                          Depth depth) {
+                          std::int64_t need, Depth depth) {
   // One eviction has one cause: what is borrowed is taken back first, else a lower class gives way.
-  VictimSearch reclaim = Search(world, taker, request, Reason::Reclaim, depth).run();
+  VictimSearch reclaim = Search(world, taker, request, need, Reason::Reclaim, depth).run();
   if (!reclaim.victims.empty() || reclaim.failure == Reason::ClaimBackoff ||
       !could_preempt(world, taker))
     return reclaim;
-  VictimSearch preempt = Search(world, taker, request, Reason::Preempt, depth).run();
+  VictimSearch preempt = Search(world, taker, request, need, Reason::Preempt, depth).run();
   if (!preempt.victims.empty()) return preempt;
   preempt.placeable = std::max(preempt.placeable, reclaim.placeable);
   if (reclaim.until && (!preempt.until || *reclaim.until < *preempt.until)) {

@@ -42,9 +42,9 @@ struct VictimSearch {
   model::Reason failure = model::Reason::None;
   std::optional<base::Instant> until;
 };
-// Leaves view and quotas as they were. `placeable` is only counted at Depth::Recorded or when the
-// search succeeds.
+// `need`: the sum of the minima. Leaves view and quotas as they were. `placeable` is only counted
+// at Depth::Recorded or when the search succeeds.
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
-                          Depth depth);
+                          std::int64_t need, Depth depth);
 
 }  // namespace scheduling::internal

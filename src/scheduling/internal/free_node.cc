@@ -1,0 +1,168 @@
+#include "scheduling/internal/free_node.h"
+
+#include <algorithm>
+
+namespace scheduling::internal {
+
+using model::DeviceAssignment;
+using model::DeviceUse;
+using model::MemberPlacement;
+using model::NodeRecord;
+using model::QueueId;
+using model::State;
+using model::Workload;
+
+namespace {
+
+FreeDevice free_device(const NodeRecord& record, std::size_t index) {
+  const model::Device& device = record.node.devices[index];
+  const DeviceUse& use = record.devices[index];
+  FreeDevice free;
+  free.is_usable = takes_new_work(device.health);
+  free.milli = static_cast<std::int32_t>(
+      std::max<std::int64_t>(0, 1000 - use.milli.value - use.secured_milli.value));
+  free.memory =
+      std::max<std::int64_t>(0, device.memory.value - use.memory.value - use.secured_memory.value);
+  free.secured_milli = static_cast<std::int32_t>(use.secured_milli.value);
+  free.occupants = static_cast<std::int32_t>(use.occupants.size());
+  for (const model::Occupant& occupant : use.occupants) {
+    if (occupant.slice_length == 0) continue;
+    free.is_sliced = true;
+    free.slices |= ((1U << occupant.slice_length) - 1U) << occupant.slice_start;
+  }
+  return free;
+}
+
+std::uint32_t slice_mask(const model::Device& device, const DeviceAssignment& assignment) {
+  const auto profile =
+      std::ranges::find(device.profiles, assignment.slice, &model::SliceProfile::name);
+  if (profile == device.profiles.end()) return 0;
+  return ((1U << profile->memory_slices) - 1U) << assignment.slice_start;
+}
+
+void seat_claimant(FreeNode& node, const MemberPlacement& member, QueueId tenant) {
+  node.tenants.push_back(tenant);
+  for (const DeviceAssignment& assignment : member.devices) {
+    const auto index = static_cast<std::size_t>(assignment.device);
+    FreeDevice& device = node.devices[index];
+    ++device.claimants;
+    node.device_tenants.push_back(
+        {.device = assignment.device, .tenant = tenant, .is_claim = true});
+    if (assignment.slice.empty()) continue;
+    device.is_sliced = true;
+    device.slices |= slice_mask(node.node->devices[index], assignment);
+  }
+}
+
+void count_whole(FreeNode& node) {
+  node.whole = static_cast<std::int32_t>(
+      std::ranges::count_if(node.devices, [](const FreeDevice& d) { return d.is_whole(); }));
+}
+
+// A claim is a neighbour before it starts: its tenant is on the node and its devices already.
+void load_claims(FreeNode& node, const State& state, const NodeRecord& record) {
+  for (const model::ClaimId id : record.claims) {
+    const model::Claim& claim = state.claims.at(id);
+    const Workload& owner = state.workloads.at(claim.owner).workload;
+    const QueueId tenant = state.queues.at(owner.queue).tenant();
+    for (const MemberPlacement& member : claim.placement.members)
+      if (member.node == record.node.id) seat_claimant(node, member, tenant);
+  }
+}
+
+const model::Quantities& per_member(const Workload& workload, const MemberPlacement& member) {
+  return workload.groups[static_cast<std::size_t>(member.group)].per_member;
+}
+
+void erase_one(std::vector<QueueId>& tenants, QueueId tenant) {
+  const auto at = std::ranges::find(tenants, tenant);
+  if (at != tenants.end()) tenants.erase(at);
+}
+
+}  // namespace
+
+FreeNode free_node(const State& state, const NodeRecord& record) {
+  FreeNode node;
+  node.node = &record.node;
+  node.is_ready = record.node.condition == model::NodeCondition::Ready;
+  for (const auto& a : record.node.allocatable.amounts())
+    node.free.set(a.resource, std::max<std::int64_t>(0, a.amount - record.used.of(a.resource) -
+                                                            record.secured.of(a.resource)));
+  node.devices.reserve(record.devices.size());
+  for (std::size_t i = 0; i < record.devices.size(); ++i)
+    node.devices.push_back(free_device(record, i));
+  for (const model::AttemptId& attempt : record.attempts) {
+    const model::WorkloadRecord& owner = state.workloads.at(attempt.workload);
+    const QueueId tenant = state.queues.at(owner.workload.queue).tenant();
+    for (const MemberPlacement& member : owner.attempts.back().placement.members) {
+      if (member.node != record.node.id) continue;
+      node.tenants.push_back(tenant);
+      for (const DeviceAssignment& assignment : member.devices)
+        node.device_tenants.push_back({.device = assignment.device, .tenant = tenant});
+    }
+  }
+  load_claims(node, state, record);
+  count_whole(node);
+  return node;
+}
+
+void occupy(FreeNode& node, const Workload& workload, const MemberPlacement& member,
+            QueueId tenant) {
+  node.free.add(per_member(workload, member), -1);
+  node.tenants.push_back(tenant);
+  for (const DeviceAssignment& assignment : member.devices) {
+    const auto index = static_cast<std::size_t>(assignment.device);
+    FreeDevice& device = node.devices[index];
+    device.milli -= static_cast<std::int32_t>(assignment.milli.value);
+    device.memory -= assignment.memory.value;
+    ++device.occupants;
+    node.device_tenants.push_back({.device = assignment.device, .tenant = tenant});
+    if (assignment.slice.empty()) continue;
+    device.is_sliced = true;
+    device.slices |= slice_mask(node.node->devices[index], assignment);
+  }
+  count_whole(node);
+}
+
+void vacate(FreeNode& node, const Workload& workload, const MemberPlacement& member,
+            QueueId tenant) {
+  // A node that shrank below its use shows zero free; what it gives back never exceeds what it
+  // could have.
+  for (const auto& a : per_member(workload, member).amounts())
+    node.free.set(a.resource, std::min(node.node->allocatable.of(a.resource),
+                                       node.free.of(a.resource) + a.amount));
+  erase_one(node.tenants, tenant);
+  for (const DeviceAssignment& assignment : member.devices) {
+    const auto index = static_cast<std::size_t>(assignment.device);
+    FreeDevice& device = node.devices[index];
+    device.milli = std::min<std::int32_t>(
+        1000, device.milli + static_cast<std::int32_t>(assignment.milli.value));
+    device.memory =
+        std::min(node.node->devices[index].memory.value, device.memory + assignment.memory.value);
+    --device.occupants;
+    const auto seat = std::ranges::find(
+        node.device_tenants, DeviceTenant{.device = assignment.device, .tenant = tenant});
+    if (seat != node.device_tenants.end()) node.device_tenants.erase(seat);
+    if (!assignment.slice.empty())
+      device.slices &= ~slice_mask(node.node->devices[index], assignment);
+    if (device.occupants + device.claimants == 0) device.is_sliced = false;
+  }
+  count_whole(node);
+}
+
+void set_aside(FreeNode& node, const Workload& workload, const MemberPlacement& member,
+               QueueId tenant) {
+  for (const auto& a : per_member(workload, member).amounts())
+    node.free.set(a.resource, std::max<std::int64_t>(0, node.free.of(a.resource) - a.amount));
+  for (const DeviceAssignment& assignment : member.devices) {
+    FreeDevice& device = node.devices[static_cast<std::size_t>(assignment.device)];
+    const auto part = std::min(device.milli, static_cast<std::int32_t>(assignment.milli.value));
+    device.milli -= part;
+    device.secured_milli += part;
+    device.memory = std::max<std::int64_t>(0, device.memory - assignment.memory.value);
+  }
+  seat_claimant(node, member, tenant);
+  count_whole(node);
+}
+
+}  // namespace scheduling::internal

@@ -1,0 +1,62 @@
+#pragma once
+// What is free on one node, in the form in which the planner searches, and what a member changes in
+// it when it comes or goes. A value: the planner edits copies of it. Thread contract: none of its
+// own.
+
+#include <cstdint>
+#include <vector>
+
+#include "model/ids.h"
+#include "model/placement.h"
+#include "model/resources.h"
+#include "model/state.h"
+#include "model/workload.h"
+
+namespace scheduling::internal {
+
+struct FreeDevice {
+  std::int32_t milli = 0;  // neither occupied nor set aside
+  std::int64_t memory = 0;
+  std::int32_t secured_milli = 0;  // set aside for claims
+  std::uint32_t slices = 0;        // taken memory slices, bit by bit
+  bool is_sliced = false;          // its occupants are hardware slices
+  bool is_usable = false;          // healthy enough for new work
+  std::int32_t occupants = 0;
+  std::int32_t claimants = 0;  // parts of it that claims will take
+
+  bool is_whole() const { return is_usable && occupants == 0 && claimants == 0 && milli == 1000; }
+};
+
+// One occupant or claimant of a device, by its tenant: who comes later must get on with both. Kept
+// in one list a node, so that a node is copied with a handful of allocations.
+struct DeviceTenant {
+  std::int32_t device = 0;
+  model::QueueId tenant;
+  bool is_claim = false;
+  bool operator==(const DeviceTenant&) const = default;
+};
+
+struct FreeNode {
+  const model::Node* node = nullptr;  // in State; static facts
+  bool is_ready = false;
+  model::Quantities free;  // allocatable - used - set aside, never negative
+  std::vector<FreeDevice> devices;
+  std::int32_t whole = 0;                    // devices that are whole and free
+  std::vector<model::QueueId> tenants;       // one entry per member
+  std::vector<DeviceTenant> device_tenants;  // in no order
+};
+
+// The node as State has it now.
+FreeNode free_node(const model::State& state, const model::NodeRecord& record);
+
+// A member of `workload` takes what is free here.
+void occupy(FreeNode& node, const model::Workload& workload, const model::MemberPlacement& member,
+            model::QueueId tenant);
+// What a member of a live attempt holds becomes free.
+void vacate(FreeNode& node, const model::Workload& workload, const model::MemberPlacement& member,
+            model::QueueId tenant);
+// Sets aside what is free of what the member needs, as a claim does.
+void set_aside(FreeNode& node, const model::Workload& workload,
+               const model::MemberPlacement& member, model::QueueId tenant);
+
+}  // namespace scheduling::internal
