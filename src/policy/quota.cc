@@ -19,7 +19,7 @@ const Quota* row_of(const QueueRecord& record, Dimension dimension) {
 
 // Children before parents, since an inner queue's defaults are the sums of its children's.
 QuotaTerms fill_terms(const State& state, QueueId queue, Dimension dimension,
-                      std::map<std::pair<QueueId, Dimension>, QuotaTerms>& terms) {
+                      std::vector<QuotaTerms>& terms) {
   const QueueRecord& record = state.queues.at(queue);
   std::int64_t children_guarantee = 0;
   std::int64_t children_lend = 0;
@@ -34,7 +34,7 @@ QuotaTerms fill_terms(const State& state, QueueId queue, Dimension dimension,
   const std::int64_t default_lend = record.children.empty() ? own.guarantee : children_lend;
   own.lend = row != nullptr && row->lend ? *row->lend : default_lend;
   if (row != nullptr) own.max = row->max;
-  terms[{queue, dimension}] = own;
+  terms[queue.value - 1] = own;
   return own;
 }
 
@@ -48,9 +48,12 @@ QuotaTable::QuotaTable(const State& state) {
   std::ranges::sort(governed_);
   const auto doubles = std::ranges::unique(governed_);
   governed_.erase(doubles.begin(), doubles.end());
-  for (const Dimension dimension : governed_) {
+  terms_.resize(governed_.size());
+  for (std::size_t i = 0; i < governed_.size(); ++i) {
+    const Dimension dimension = governed_[i];
+    terms_[i].resize(state.queues.next_id().value - 1);
     state.queues.each([&](QueueId id, const QueueRecord& record) {
-      if (record.queue.parent.is_none()) fill_terms(state, id, dimension, terms_);
+      if (record.queue.parent.is_none()) fill_terms(state, id, dimension, terms_[i]);
     });
     state.queues.each([&](QueueId id, const QueueRecord& record) {
       const QuotaTerms own = of(id, dimension);
@@ -61,8 +64,10 @@ QuotaTable::QuotaTable(const State& state) {
 }
 
 QuotaTerms QuotaTable::of(QueueId queue, Dimension dimension) const {
-  const auto found = terms_.find({queue, dimension});
-  return found == terms_.end() ? QuotaTerms{} : found->second;
+  const auto at = std::ranges::lower_bound(governed_, dimension);
+  if (at == governed_.end() || *at != dimension) return {};
+  const auto& terms = terms_[static_cast<std::size_t>(at - governed_.begin())];
+  return queue.value <= terms.size() ? terms[queue.value - 1] : QuotaTerms{};
 }
 
 bool QuotaTable::is_governed(Dimension dimension) const {

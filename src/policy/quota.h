@@ -3,7 +3,6 @@
 // queues of a State; rebuilt when a queue changes, which is rare. Immutable after construction.
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -37,7 +36,7 @@ class QuotaTable {
 
  private:
   std::vector<model::Dimension> governed_;
-  std::map<std::pair<model::QueueId, model::Dimension>, QuotaTerms> terms_;
+  std::vector<std::vector<QuotaTerms>> terms_;  // parallel to governed_; by queue id - 1
   std::vector<std::pair<model::Dimension, model::QueueId>> keepers_;  // leaves with G > L, sorted
 };
 

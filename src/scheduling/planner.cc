@@ -60,13 +60,13 @@ class CycleRun {
 
   Plan run() {
     derived_.pending.wake(cycle_.now);
-    derived_.quotas.forget_entitlements();
+    derived_.quotas.refresh_free();
     settle_claims();
     settle_time_limits();
     settle_draining();
     if (!plan_.is_cut_short) {
-      while (pass() && !plan_.is_cut_short)
-        derived_.quotas.forget_entitlements();
+      while (pass() && !plan_.is_cut_short) {
+      }
       if (!plan_.is_cut_short) tell_those_that_wait();
     }
     derived_.retry_at.reset();
@@ -275,7 +275,7 @@ class CycleRun {
     placed.have = static_cast<std::int64_t>(trial.placement.members.size());
     derived_.quotas.hold(record.workload.queue,
                          policy::charge_of(state_, record.workload, trial.placement), +1);
-    leave_queue(record);
+    derived_.pending.hide(record.workload.id);
     decide(
         model::Start{
             .attempt = next_attempt(record), .placement = std::move(trial.placement), .claim = {}},
@@ -293,7 +293,7 @@ class CycleRun {
     derived_.quotas.hold_only(record.workload.queue,
                               policy::charge_of(state_, record.workload, trial.placement), +1);
     stopping_.insert(trial.victims.begin(), trial.victims.end());
-    leave_queue(record);
+    derived_.pending.hide(record.workload.id);
     decide(model::Evict{.victims = std::move(trial.victims),
                         .cause = trial.cause,
                         .owner = record.workload.id,
@@ -302,11 +302,6 @@ class CycleRun {
                         .expires = cycle_.now + policy_.claim_lifetime},
            explanation_of(record.workload.id, Verdict::Waiting, std::move(recorded.steps)));
     next_claim_ = model::ClaimId(next_claim_.value + 1);
-  }
-
-  void leave_queue(const WorkloadRecord& record) {
-    derived_.quotas.drop_demand(record.workload.queue, record.ask);
-    derived_.pending.hide(record.workload.id);
   }
 
   // ---- those that wait ----
@@ -391,7 +386,9 @@ class Answer {
                .live = derived.live,
                .room = derived.room,
                .stopping = stopping_},
-        now_(now) {}
+        now_(now) {
+    derived.quotas.refresh_free();
+  }
 
   std::optional<Explanation> why(WorkloadId id) {
     const WorkloadRecord* record = state_.workloads.find(id);

@@ -19,8 +19,11 @@ Derived::Derived(const State& s, const PolicySet& p)
   state.workloads.each([this](WorkloadId, const WorkloadRecord& record) {
     if (record.live_attempt() != nullptr) enter_live(record);
   });
-  for (const auto& [id, claim] : state.claims)
+  for (const auto& [id, claim] : state.claims) {
     claims_[claim.owner] = claim.placement;
+    for (const AttemptId& victim : claim.victims)
+      charged_next_[victim] = state.workloads.at(claim.owner).workload.queue;
+  }
   state.nodes.each([this](NodeId id, const model::NodeRecord& record) {
     if (record.node.condition == model::NodeCondition::Draining) draining.insert(id);
   });
@@ -108,8 +111,19 @@ void Derived::observe_attempt(AttemptId id) {
   pending.refresh(id.workload, state.now);
 }
 
+void Derived::observe_end(AttemptId attempt) {
+  quotas.refresh(state.workloads.at(attempt.workload).workload.queue);
+  const auto owner = charged_next_.find(attempt);
+  if (owner != charged_next_.end()) {
+    quotas.refresh(owner->second);
+    charged_next_.erase(owner);
+  }
+  observe_attempt(attempt);
+}
+
 void Derived::observe_decision(const model::Decision& decision) {
   if (const auto* start = std::get_if<model::Start>(&decision.body)) {
+    quotas.refresh(state.workloads.at(start->attempt.workload).workload.queue);
     load_nodes(start->placement, ClusterView::Change::Less);
     pending.refresh(start->attempt.workload, state.now);
     observe_attempt(start->attempt);
@@ -118,6 +132,10 @@ void Derived::observe_decision(const model::Decision& decision) {
     for (const AttemptId& victim : evict->victims)
       observe_attempt(victim);
     if (evict->claim.is_none()) return;
+    const model::QueueId owner = state.workloads.at(evict->owner).workload.queue;
+    quotas.refresh(owner);
+    for (const AttemptId& victim : evict->victims)
+      charged_next_[victim] = owner;
     load_nodes(evict->placement, ClusterView::Change::Less);
     claims_[evict->owner] = evict->placement;
     pending.refresh(evict->owner, state.now);
@@ -125,12 +143,14 @@ void Derived::observe_decision(const model::Decision& decision) {
   } else if (const auto* wait = std::get_if<model::Wait>(&decision.body)) {
     pending.refresh(wait->workload, state.now);
   } else if (const auto* refuse = std::get_if<model::Refuse>(&decision.body)) {
+    quotas.refresh(state.workloads.at(refuse->workload).workload.queue);
     pending.refresh(refuse->workload, state.now);
   } else if (std::holds_alternative<model::EndClaim>(decision.body)) {
     std::vector<WorkloadId> owners;
     for (const auto& [owner, placement] : claims_)
       owners.push_back(owner);
     for (const WorkloadId owner : owners) {
+      quotas.refresh(state.workloads.at(owner).workload.queue);
       drop_ended_claims(owner);
       pending.refresh(owner, state.now);
     }
@@ -138,9 +158,10 @@ void Derived::observe_decision(const model::Decision& decision) {
 }
 
 void Derived::observe(const model::Event& event) {
-  quotas.forget_entitlements();
   if (is_stale) return;
   const auto refresh = [this](WorkloadId id) {
+    if (const WorkloadRecord* record = state.workloads.find(id); record != nullptr)
+      quotas.refresh(record->workload.queue);
     pending.refresh(id, state.now);
     drop_ended_claims(id);
     const WorkloadRecord* record = state.workloads.find(id);
@@ -149,9 +170,10 @@ void Derived::observe(const model::Event& event) {
   if (const auto* decided = std::get_if<model::Decided>(&event.body)) {
     observe_decision(decided->decision);
   } else if (const auto* submitted = std::get_if<model::WorkloadSubmitted>(&event.body)) {
+    quotas.refresh(submitted->workload.queue);
     pending.refresh(submitted->workload.id, state.now);
   } else if (const auto* ended = std::get_if<model::MembersEnded>(&event.body)) {
-    observe_attempt(ended->attempt);
+    observe_end(ended->attempt);
   } else if (const auto* running = std::get_if<model::AttemptRunning>(&event.body)) {
     observe_attempt(running->attempt);
   } else if (const auto* held = std::get_if<model::WorkloadHeld>(&event.body)) {
@@ -161,11 +183,13 @@ void Derived::observe(const model::Event& event) {
   } else if (const auto* cancelled = std::get_if<model::CancelRequested>(&event.body)) {
     refresh(cancelled->workload);
   } else if (const auto* condition = std::get_if<model::NodeConditionChanged>(&event.body)) {
+    quotas.refresh_all();  // work may be lost with the node
     load_node(condition->node, ClusterView::Change::More);
   } else if (const auto* health = std::get_if<model::DeviceHealthChanged>(&event.body)) {
     load_node(health->node, ClusterView::Change::More);
   } else if (const auto* seen = std::get_if<model::NodeSeen>(&event.body)) {
     ++cluster_version;
+    quotas.refresh_all();
     if (view.has(seen->node.id))
       is_stale = true;  // it may have moved to another pool
     else

@@ -53,10 +53,13 @@ struct Derived {
   void load_node(model::NodeId id, ClusterView::Change change);
   void drop_ended_claims(model::WorkloadId owner);
   void observe_attempt(model::AttemptId attempt);
+  void observe_end(model::AttemptId attempt);
   void observe_decision(const model::Decision& decision);
 
   std::map<model::AttemptId, LiveFacts> live_facts_;
   std::map<model::WorkloadId, model::Placement> claims_;  // by owner, to know what they held
+  // Whose claim waits for a victim: when the last one leaves, the claim charges its owner.
+  std::map<model::AttemptId, model::QueueId> charged_next_;
 };
 
 }  // namespace scheduling::internal

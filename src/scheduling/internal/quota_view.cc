@@ -1,5 +1,6 @@
 #include "scheduling/internal/quota_view.h"
 
+#include "base/assert.h"
 #include "policy/entitlement.h"
 
 namespace scheduling::internal {
@@ -9,73 +10,96 @@ using model::QueueId;
 using model::QueueRecord;
 using model::Usage;
 
-namespace {
-
-template <class Map, class Key>
-std::int64_t difference(const Map& map, const Key& key) {
-  if (map.empty()) return 0;
-  const auto found = map.find(key);
-  return found == map.end() ? 0 : found->second;
+QuotaView::Column& QuotaView::column(Dimension dimension) const {
+  for (Column& known : columns_)
+    if (known.dimension == dimension) return known;
+  return columns_.emplace_back(fresh_column(dimension));
 }
 
-}  // namespace
-
-std::int64_t QuotaView::held(QueueId queue, Dimension dimension) const {
-  const QueueRecord& record = state_->queues.at(queue);
-  return record.held.of(dimension) + record.claimed.of(dimension) +
-         difference(held_, std::pair(queue, dimension));
+QuotaView::Column QuotaView::fresh_column(Dimension dimension) const {
+  Column fresh{.dimension = dimension, .held = {}, .wanted = {}, .entitled = {}};
+  const std::size_t queues = state_->queues.next_id().value - 1;
+  fresh.held.resize(queues, 0);
+  fresh.wanted.resize(queues, 0);
+  state_->queues.each(
+      [&](QueueId id, const QueueRecord& record) { read_queue(fresh, id, record); });
+  read_free(fresh);
+  for (const Change& earlier : overlay_)
+    if (earlier.dimension == dimension) add(fresh, earlier, +1);
+  return fresh;
 }
 
-std::int64_t QuotaView::free(Dimension dimension) const {
-  return state_->free.of(dimension) + difference(free_, dimension);
+void QuotaView::read_queue(Column& column, QueueId queue, const QueueRecord& record) const {
+  const std::size_t at = queue.value - 1;
+  column.held[at] = record.held.of(column.dimension) + record.claimed.of(column.dimension);
+  if (!record.children.empty()) return;
+  const std::int64_t wanted = column.held[at] + record.pending.of(column.dimension);
+  if (wanted == column.wanted[at]) return;
+  column.wanted[at] = wanted;
+  column.entitled.clear();
 }
 
-std::int64_t QuotaView::wanted(QueueId leaf, Dimension dimension) const {
-  return held(leaf, dimension) + state_->queues.at(leaf).pending.of(dimension) +
-         difference(pending_, std::pair(leaf, dimension));
+void QuotaView::read_free(Column& column) const {
+  column.free = state_->free.of(column.dimension);
+  const std::int64_t capacity =
+      state_->held.of(column.dimension) + column.free + state_->secured.of(column.dimension);
+  if (capacity == column.capacity) return;
+  column.capacity = capacity;
+  column.entitled.clear();
 }
 
 std::int64_t QuotaView::entitlement(QueueId queue, Dimension dimension) const {
-  auto found = entitlements_.find(dimension);
-  if (found == entitlements_.end()) {
-    std::vector<std::int64_t> wanted_by_queue(state_->queues.next_id().value - 1, 0);
-    state_->queues.each([&](QueueId id, const QueueRecord& record) {
-      if (record.children.empty()) wanted_by_queue[id.value - 1] = wanted(id, dimension);
-    });
-    // What this plan has started moved from free to held, so the capacity is State's.
-    const std::int64_t capacity =
-        state_->held.of(dimension) + state_->free.of(dimension) + state_->secured.of(dimension);
-    found = entitlements_
-                .emplace(dimension, policy::entitlements(*state_, table_, dimension, capacity,
-                                                         wanted_by_queue))
-                .first;
-  }
-  return found->second[queue.value - 1];
+  Column& here = column(dimension);
+  if (here.entitled.empty())
+    here.entitled = policy::entitlements(*state_, table_, dimension, here.capacity, here.wanted);
+  return here.entitled[queue.value - 1];
+}
+
+void QuotaView::add(Column& column, const Change& change, std::int64_t sign) {
+  if (change.queue.is_none())
+    column.free += sign * change.amount;
+  else
+    column.held[change.queue.value - 1] += sign * change.amount;
+}
+
+void QuotaView::change(const Change& change) {
+  overlay_.push_back(change);
+  for (Column& column : columns_)
+    if (column.dimension == change.dimension) add(column, change, +1);
 }
 
 void QuotaView::hold(QueueId queue, const Usage& usage, std::int64_t sign) {
   hold_only(queue, usage, sign);
   for (const auto& a : usage.amounts())
-    free_[a.dimension] -= sign * a.amount;
+    change({.dimension = a.dimension, .queue = {}, .amount = -sign * a.amount});
 }
 
 void QuotaView::hold_only(QueueId queue, const Usage& usage, std::int64_t sign) {
   for (const QueueId on_path : state_->queues.at(queue).path)
     for (const auto& a : usage.amounts())
-      held_[{on_path, a.dimension}] += sign * a.amount;
-}
-
-void QuotaView::drop_demand(QueueId queue, const Usage& ask) {
-  for (const QueueId on_path : state_->queues.at(queue).path)
-    for (const auto& a : ask.amounts())
-      pending_[{on_path, a.dimension}] -= a.amount;
+      change({.dimension = a.dimension, .queue = on_path, .amount = sign * a.amount});
 }
 
 void QuotaView::clear_overlay() {
-  held_.clear();
-  pending_.clear();
-  free_.clear();
-  entitlements_.clear();
+  for (const Change& earlier : overlay_)
+    for (Column& column : columns_)
+      if (column.dimension == earlier.dimension) add(column, earlier, -1);
+  overlay_.clear();
+}
+
+void QuotaView::refresh(QueueId queue) {
+  ASSERT(overlay_.empty());
+  for (const QueueId on_path : state_->queues.at(queue).path) {
+    const QueueRecord& record = state_->queues.at(on_path);
+    for (Column& column : columns_)
+      read_queue(column, on_path, record);
+  }
+}
+
+void QuotaView::refresh_free() {
+  ASSERT(overlay_.empty());
+  for (Column& column : columns_)
+    read_free(column);
 }
 
 }  // namespace scheduling::internal

@@ -1,11 +1,12 @@
 #pragma once
-// Held, claimed and pending amounts of queues and the free amounts of pools as the plan sees them:
-// State's counters plus what this plan has decided so far. Entitlements are computed on demand and
-// kept until something changes them.
+// Held amounts and entitlements of queues and the free amounts of pools as the plan sees them:
+// State's counters plus what this plan has decided so far. One column a dimension, filled from
+// State when the dimension is first asked for and kept up to date queue by queue, so that a plan
+// costs what changed. Entitlements are those of State, before the plan's own decisions.
+//
+// Thread contract: none of its own.
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "model/ids.h"
@@ -22,8 +23,10 @@ class QuotaView {
   const policy::QuotaTable& table() const { return table_; }
 
   // Held and claimed together: what admission counts.
-  std::int64_t held(model::QueueId queue, model::Dimension dimension) const;
-  std::int64_t free(model::Dimension dimension) const;
+  std::int64_t held(model::QueueId queue, model::Dimension dimension) const {
+    return column(dimension).held[queue.value - 1];
+  }
+  std::int64_t free(model::Dimension dimension) const { return column(dimension).free; }
   std::int64_t entitlement(model::QueueId queue, model::Dimension dimension) const;
   // What others keep of their guarantees, `own` left out.
   std::int64_t kept_for_others(model::QueueId own, model::Dimension dimension) const {
@@ -32,24 +35,43 @@ class QuotaView {
 
   // Overlay: `queue` and its path hold `sign` times the usage more, the pools have it less.
   void hold(model::QueueId queue, const model::Usage& usage, std::int64_t sign);
-  // It stops being demand.
-  void drop_demand(model::QueueId queue, const model::Usage& ask);
   // Only what is held changes, not what is free: a victim that will leave.
   void hold_only(model::QueueId queue, const model::Usage& usage, std::int64_t sign);
-
-  // Entitlements are stale: State moved on, or a new pass begins.
-  void forget_entitlements() { entitlements_.clear(); }
   void clear_overlay();
 
+  // Between plans, after an event: the counters of the queue and of those above it moved; or those
+  // of any queue did.
+  void refresh(model::QueueId queue);
+  void refresh_all() { columns_.clear(); }
+  // Before a plan: what is free follows State.
+  void refresh_free();
+
  private:
-  std::int64_t wanted(model::QueueId leaf, model::Dimension dimension) const;
+  struct Column {
+    model::Dimension dimension;
+    std::int64_t free = 0;
+    std::int64_t capacity = 0;
+    std::vector<std::int64_t> held;      // by queue id - 1
+    std::vector<std::int64_t> wanted;    // of leaf queues: held and pending, without the overlay
+    std::vector<std::int64_t> entitled;  // empty: not computed since something it rests on moved
+  };
+  // What the overlay added, so that it can be taken out again and reach a column that comes late.
+  struct Change {
+    model::Dimension dimension;
+    model::QueueId queue;  // none: of what is free
+    std::int64_t amount = 0;
+  };
+  Column& column(model::Dimension dimension) const;
+  Column fresh_column(model::Dimension dimension) const;
+  void read_queue(Column& column, model::QueueId queue, const model::QueueRecord& record) const;
+  void read_free(Column& column) const;
+  static void add(Column& column, const Change& change, std::int64_t sign);
+  void change(const Change& change);
 
   const model::State* state_;
   policy::QuotaTable table_;
-  std::map<std::pair<model::QueueId, model::Dimension>, std::int64_t> held_;     // differences
-  std::map<std::pair<model::QueueId, model::Dimension>, std::int64_t> pending_;  // differences
-  std::map<model::Dimension, std::int64_t> free_;                                // differences
-  mutable std::map<model::Dimension, std::vector<std::int64_t>> entitlements_;
+  mutable std::vector<Column> columns_;  // a handful: in the order in which they were asked for
+  std::vector<Change> overlay_;
 };
 
 }  // namespace scheduling::internal
