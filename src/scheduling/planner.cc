@@ -74,7 +74,7 @@ class CycleRun {
       if (equals->until)
         derived_.retry_at = std::min(derived_.retry_at.value_or(base::kNever), *equals->until);
     derived_.view.rollback(0);
-    derived_.quotas.clear_overlay();
+    derived_.quotas.rollback(0);
     derived_.pending.restore_hidden();
     const Instant due = derived_.next_due();
     if (due != base::kNever) plan_.wake = std::max(due, cycle_.now);

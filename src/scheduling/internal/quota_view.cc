@@ -80,11 +80,10 @@ void QuotaView::hold_only(QueueId queue, const Usage& usage, std::int64_t sign) 
       change({.dimension = a.dimension, .queue = on_path, .amount = sign * a.amount});
 }
 
-void QuotaView::clear_overlay() {
-  for (const Change& earlier : overlay_)
+void QuotaView::rollback(std::size_t mark) {
+  for (; overlay_.size() > mark; overlay_.pop_back())
     for (Column& column : columns_)
-      if (column.dimension == earlier.dimension) add(column, earlier, -1);
-  overlay_.clear();
+      if (column.dimension == overlay_.back().dimension) add(column, overlay_.back(), -1);
 }
 
 void QuotaView::refresh(QueueId queue) {

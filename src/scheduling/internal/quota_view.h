@@ -6,6 +6,7 @@
 //
 // Thread contract: none of its own.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -37,7 +38,8 @@ class QuotaView {
   void hold(model::QueueId queue, const model::Usage& usage, std::int64_t sign);
   // Only what is held changes, not what is free: a victim that will leave.
   void hold_only(model::QueueId queue, const model::Usage& usage, std::int64_t sign);
-  void clear_overlay();
+  std::size_t mark() const { return overlay_.size(); }
+  void rollback(std::size_t mark);
 
   // Between plans, after an event: the counters of the queue and of those above it moved; or those
   // of any queue did.

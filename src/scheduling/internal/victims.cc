@@ -239,7 +239,8 @@ class Search {
         taker_(taker),
         route_(route),
         wants_numbers_(depth == Depth::Recorded),
-        room_(world.state, world.view, world.room, request, taker.pool, need) {}
+        room_(world.state, world.view, world.room, request, taker.pool, need),
+        held_mark_(world.quotas.mark()) {}
 
   VictimSearch run() {
     if (taker_.record != nullptr && world_.now < taker_.record->claim_allowed_at) {
@@ -254,8 +255,7 @@ class Search {
     } else {
       fail();
     }
-    for (const WorkloadRecord* victim : chosen_)
-      world_.quotas.hold_only(victim->workload.queue, attempt_of(*victim).charge, +1);
+    world_.quotas.rollback(held_mark_);
     return result_;
   }
 
@@ -347,6 +347,7 @@ class Search {
   Reason route_;
   bool wants_numbers_;
   Room room_;
+  std::size_t held_mark_;
   std::vector<const WorkloadRecord*> chosen_;
   model::Usage freed_;  // charges of chosen_
   QueueBars bars_;
