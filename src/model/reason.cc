@@ -196,6 +196,31 @@ constexpr auto kNames = [] {
 
 }  // namespace
 
+namespace {
+
+bool is_want_of_room(Reason reason) {
+  switch (reason) {
+    case Reason::NotEnoughFree:
+    case Reason::NotEnoughCpu:
+    case Reason::NotEnoughMemory:
+    case Reason::NotEnoughOther:
+    case Reason::DeviceFragmented:
+    case Reason::TopologyTooSmall:
+    case Reason::MinRuntime:
+    case Reason::ClaimBackoff:
+    case Reason::NotEnoughVictims:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool is_same_wait(Reason a, Reason b) {
+  return a == b || (is_want_of_room(a) && is_want_of_room(b));
+}
+
 std::span<const ReasonText> reason_catalogue() { return kCatalogue; }
 
 std::span<const std::string_view> enum_names(Reason) { return kNames; }

@@ -325,7 +325,7 @@ class CycleRun {
   void tell(EquivalenceClass& equals, Reason reason, WorkloadId head, WorkloadId only) {
     std::vector<WorkloadId> news;
     for (const auto& [told, members] : equals.by_told) {
-      if (told == reason) continue;
+      if (model::is_same_wait(told, reason)) continue;
       if (!only.is_none()) {
         if (members.contains(only)) news.push_back(only);
         continue;
@@ -342,7 +342,7 @@ class CycleRun {
     derived_.view.rollback(mark);
     if (trial.verdict == Verdict::Starts) return;
     for (const WorkloadId id : news) {
-      if (state_.workloads.at(id).wait_reason == trial.reason) continue;
+      if (model::is_same_wait(state_.workloads.at(id).wait_reason, trial.reason)) continue;
       Explanation explanation = explanation_of(id, trial.verdict, trial.steps);
       if (trial.verdict == Verdict::Infeasible)
         decide(model::Refuse{.workload = id, .reason = trial.reason}, std::move(explanation));
