@@ -92,9 +92,9 @@ struct ReasonText {
 // Every reason in the order of the enumeration.
 std::span<const ReasonText> reason_catalogue();
 
-// What to wait for is the same: room that somebody else has to leave. How the room is short (in sum,
-// in pieces, by victims that cannot be had yet) changes with every start and end; a workload that
-// waits is not told anew for that, `why` gives the numbers of the moment.
+// What to wait for is the same: room that somebody else has to leave. How the room is short (in
+// sum, in pieces, by victims that cannot be had yet) changes with every start and end; a workload
+// that waits is not told anew for that, `why` gives the numbers of the moment.
 bool is_same_wait(Reason a, Reason b);
 
 std::span<const std::string_view> enum_names(Reason);

@@ -61,6 +61,7 @@ class CycleRun {
   Plan run() {
     derived_.pending.wake(cycle_.now);
     derived_.quotas.refresh_free();
+    derived_.ripen(cycle_.now);
     settle_claims();
     settle_time_limits();
     settle_draining();
@@ -388,6 +389,7 @@ class Answer {
                .stopping = stopping_},
         now_(now) {
     derived.quotas.refresh_free();
+    derived.ripen(now);
   }
 
   std::optional<Explanation> why(WorkloadId id) {

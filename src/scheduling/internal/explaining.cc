@@ -215,8 +215,8 @@ Step place_failed_step(const TrialWorld& world, const Taker& taker, const Reques
   step.rejected = rejections.rows();
   const auto live = world.live.by_pool.find(taker.pool);
   if (live == world.live.by_pool.end()) return step;
-  for (const auto& [queue, workloads] : live->second) {
-    for (const WorkloadId id : workloads) {
+  for (const auto& [queue, attempts] : live->second) {
+    for (const auto& [ripe_at, id] : attempts) {
       const Attempt& attempt = world.state.workloads.at(id).attempts.back();
       const std::int64_t amount = attempt.charge.of(failure.dimension);
       if (amount > 0)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduling/internal/victims.h"
+
 namespace scheduling::internal {
 
 using base::Instant;
@@ -46,7 +48,8 @@ void Derived::enter_live(const WorkloadRecord& record) {
   LiveFacts facts{.pools = {},
                   .queue = record.workload.queue,
                   .workload_class = own.id,
-                  .deadline = base::kNever};
+                  .deadline = base::kNever,
+                  .ripe_at = protected_until(state, record)};
   for (const model::MemberPlacement& member : attempt.placement.members) {
     const model::PoolId pool = state.nodes.at(member.node).node.pool;
     if (std::ranges::find(facts.pools, pool) == facts.pools.end()) facts.pools.push_back(pool);
@@ -56,10 +59,34 @@ void Derived::enter_live(const WorkloadRecord& record) {
   if (limit && attempt.running_since && attempt.phase != AttemptPhase::Stopping)
     facts.deadline = *attempt.running_since + *limit;
   for (const model::PoolId pool : facts.pools)
-    live.by_pool[pool][facts.queue].insert(record.workload.id);
+    live.by_pool[pool][facts.queue].insert({facts.ripe_at, record.workload.id});
   ++live.by_class[facts.workload_class];
   if (facts.deadline != base::kNever) deadlines.insert({facts.deadline, attempt.id});
+  live.ripening.insert({facts.ripe_at, attempt.id});
   live_facts_[attempt.id] = std::move(facts);
+}
+
+void Derived::ripen(Instant now) {
+  if (now < ripened_to_) {  // the clock went back: what was ripe then may not be so now
+    ++cluster_version;
+    for (const auto& [attempt, facts] : live_facts_)
+      if (facts.ripe_at > now) live.ripening.insert({facts.ripe_at, attempt});
+  }
+  ripened_to_ = now;
+  while (!live.ripening.empty() && live.ripening.begin()->first <= now) {
+    note_ripe(live.ripening.begin()->second);
+    live.ripening.erase(live.ripening.begin());
+  }
+}
+
+void Derived::note_ripe(AttemptId attempt) {
+  model::NodeId last;
+  const WorkloadRecord& record = state.workloads.at(attempt.workload);
+  for (const model::MemberPlacement& member : record.attempts.back().placement.members) {
+    if (member.node == last) continue;
+    last = member.node;
+    live.ripened[state.nodes.at(member.node).node.pool].push_back(member.node);
+  }
 }
 
 void Derived::leave_live(AttemptId attempt) {
@@ -68,13 +95,14 @@ void Derived::leave_live(AttemptId attempt) {
   const LiveFacts& facts = found->second;
   for (const model::PoolId pool : facts.pools) {
     auto& by_queue = live.by_pool[pool];
-    auto& workloads = by_queue[facts.queue];
-    workloads.erase(attempt.workload);
-    if (workloads.empty()) by_queue.erase(facts.queue);
+    auto& attempts = by_queue[facts.queue];
+    attempts.erase({facts.ripe_at, attempt.workload});
+    if (attempts.empty()) by_queue.erase(facts.queue);
     if (by_queue.empty()) live.by_pool.erase(pool);
   }
   if (--live.by_class[facts.workload_class] == 0) live.by_class.erase(facts.workload_class);
   deadlines.erase({facts.deadline, attempt});
+  live.ripening.erase({facts.ripe_at, attempt});
   live_facts_.erase(found);
 }
 

@@ -25,6 +25,8 @@ struct Derived {
 
   void observe(const model::Event& event);
   base::Instant next_due() const;
+  // Before a plan: notes whose work has run long enough to be stopped.
+  void ripen(base::Instant now);
 
   const model::State& state;
   model::PolicySet policy;  // whose orders `pending` follows
@@ -46,7 +48,9 @@ struct Derived {
     model::QueueId queue;
     model::ClassId workload_class;
     base::Instant deadline;
+    base::Instant ripe_at;
   };
+  void note_ripe(model::AttemptId attempt);
   void enter_live(const model::WorkloadRecord& record);
   void leave_live(model::AttemptId attempt);
   void load_nodes(const model::Placement& placement, ClusterView::Change change);
@@ -57,6 +61,7 @@ struct Derived {
   void observe_decision(const model::Decision& decision);
 
   std::map<model::AttemptId, LiveFacts> live_facts_;
+  base::Instant ripened_to_;
   std::map<model::WorkloadId, model::Placement> claims_;  // by owner, to know what they held
   // Whose claim waits for a victim: when the last one leaves, the claim charges its owner.
   std::map<model::AttemptId, model::QueueId> charged_next_;

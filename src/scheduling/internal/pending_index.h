@@ -19,6 +19,7 @@
 #include "model/reason.h"
 #include "model/resources.h"
 #include "model/state.h"
+#include "scheduling/internal/taking_bound.h"
 
 namespace scheduling::internal {
 
@@ -39,6 +40,7 @@ struct PoolFacts {
   std::int64_t could_fit = 0;  // of the minimum, on an empty cluster
   // Where the pool's growth stood when placing failed last; nothing: not known to fail.
   std::optional<std::size_t> failed_at;
+  TakingBound taking;
 };
 
 struct EquivalenceClass {

@@ -33,7 +33,8 @@ void refresh_facts(const State& state, std::int64_t cluster_version, const Workl
     PoolFacts facts{.pool = pool,
                     .ask = policy::ask_in(state, workload, pool),
                     .could_fit = policy::could_ever_fit(state, workload, pool),
-                    .failed_at = {}};
+                    .failed_at = {},
+                    .taking = {}};
     equals.could_fit = std::max(equals.could_fit, facts.could_fit);
     equals.pools.push_back(std::move(facts));
   }
@@ -204,14 +205,14 @@ class Chain {
     return trial;
   }
 
-  bool take_back(const Taker& taker, const PoolFacts& facts, std::int64_t placed) {
+  bool take_back(const Taker& taker, PoolFacts& facts, std::int64_t placed) {
     if (depth_ == Depth::Quick) {
       trial_.is_open = true;
       return false;
     }
     Request least = request_;
     least.growth = Growth::None;
-    VictimSearch search = find_victims(world_, taker, least, equals_.need, depth_);
+    VictimSearch search = find_victims(world_, taker, least, equals_.need, depth_, facts.taking);
     const bool is_enough = !search.victims.empty();
     record([&] {
       Step step{.test = Test::Victims,

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/instant.h"
@@ -22,10 +23,22 @@
 
 namespace scheduling::internal {
 
-// Live attempts with a member in a leaf pool, by queue, and how many live attempts each class has.
+// Live attempts with a member in a leaf pool, by queue and by when they have run long enough to be
+// stopped, and how many live attempts each class has.
 struct LiveIndex {
-  std::map<model::PoolId, std::map<model::QueueId, std::set<model::WorkloadId>>> by_pool;
+  using Attempts = std::set<std::pair<base::Instant, model::WorkloadId>>;
+  std::map<model::PoolId, std::map<model::QueueId, Attempts>> by_pool;
   std::map<model::ClassId, std::int64_t> by_class;
+  // When live attempts will have run long enough to be stopped, and the nodes, by leaf pool, on
+  // which some have by now: a log, read from where a reader stopped.
+  std::set<std::pair<base::Instant, model::AttemptId>> ripening;
+  std::map<model::PoolId, std::vector<model::NodeId>> ripened;
+
+  const std::vector<model::NodeId>& ripened_in(model::PoolId pool) const {
+    static const std::vector<model::NodeId> kNone;
+    const auto found = ripened.find(pool);
+    return found == ripened.end() ? kNone : found->second;
+  }
 };
 
 struct Trial {

@@ -176,13 +176,18 @@ Protection protection_of(const TrialWorld& world, const Taker& taker, const Work
     }
   }
   if (result.reason != Reason::None) return result;
-  const Instant protected_until = attempt.running_since.value_or(attempt.decided) +
-                                  class_of(world, victim.workload).min_runtime;
-  if (world.now < protected_until)
-    return {.reason = Reason::MinRuntime, .route = result.route, .until = protected_until};
+  const Instant until = protected_until(world.state, victim);
+  if (world.now < until)
+    return {.reason = Reason::MinRuntime, .route = result.route, .until = until};
   if (is_at_eviction_limit(world, taker, victim) && !within_guarantee(world, taker))
     result.reason = Reason::EvictionLimit;
   return result;
+}
+
+Instant protected_until(const model::State& state, const WorkloadRecord& victim) {
+  const Attempt& attempt = victim.attempts.back();
+  return attempt.running_since.value_or(attempt.decided) +
+         state.classes.at(victim.workload.workload_class).min_runtime;
 }
 
 bool may_take_back(const TrialWorld& world, const Taker& taker) {
@@ -199,23 +204,40 @@ struct Candidate {
   model::WorkloadId id;
 };
 
-// Whether any attempt of the queue could be taken at all; exact about what depends on the queue
-// alone, so that whole queues are passed over without a look at their attempts.
-bool may_lose(const TrialWorld& world, const Taker& taker, QueueId queue) {
-  const bool lists_others = !class_of(world, *taker.workload).may_preempt.empty();
+// Queues with live work in the taker's pool of which some could be taken, by what depends on the
+// queue alone: whole queues are passed over without a look at their attempts.
+struct Losers {
+  std::vector<QueueId> queues;  // by id
+  QueueBars bars;
+};
+
+Losers losers_to(const TrialWorld& world, const Taker& taker) {
+  Losers losers;
+  const auto live = world.live.by_pool.find(taker.pool);
+  if (live == world.live.by_pool.end()) return losers;
   const bool preempts = could_preempt(world, taker);
-  if (queue == taker.workload->queue) return preempts;
-  if (preempts && lists_others) return true;
-  return reclaim_bar_of(world, taker, queue) == Reason::None;
+  const bool lists_others = !class_of(world, *taker.workload).may_preempt.empty();
+  for (const auto& [queue, attempts] : live->second) {
+    bool may_lose = preempts && (lists_others || queue == taker.workload->queue);
+    if (queue != taker.workload->queue) {
+      const Reason bar = reclaim_bar_of(world, taker, queue);
+      losers.bars.emplace(queue, bar);
+      may_lose = may_lose || bar == Reason::None;
+    }
+    if (may_lose) losers.queues.push_back(queue);
+  }
+  return losers;
 }
 
-std::vector<Candidate> candidates_in(const TrialWorld& world, const Taker& taker) {
+// Least lost work first.
+std::vector<Candidate> candidates_of(const TrialWorld& world, const Taker& taker,
+                                     const Losers& losers) {
   std::vector<Candidate> found;
-  const auto live = world.live.by_pool.find(taker.pool);
-  if (live == world.live.by_pool.end()) return found;
-  for (const auto& [queue, workloads] : live->second) {
-    if (!may_lose(world, taker, queue)) continue;
-    for (const model::WorkloadId id : workloads) {
+  if (losers.queues.empty()) return found;
+  const auto& live = world.live.by_pool.at(taker.pool);
+  for (const QueueId queue : losers.queues) {
+    for (const auto& [ripe_at, id] : live.at(queue)) {
+      if (ripe_at > world.now) break;
       const WorkloadRecord& record = world.state.workloads.at(id);
       const Attempt& attempt = record.attempts.back();
       const base::Duration ran = world.now - attempt.running_since.value_or(attempt.decided);
@@ -229,34 +251,48 @@ std::vector<Candidate> candidates_in(const TrialWorld& world, const Taker& taker
   return found;
 }
 
+// When the first of those that only their min run time protects will have run long enough, as
+// things are held now.
+std::optional<Instant> first_to_ripen(const TrialWorld& world, const Taker& taker, Losers& losers) {
+  std::optional<Instant> first;
+  for (const QueueId queue : losers.queues) {
+    const auto& live = world.live.by_pool.at(taker.pool).at(queue);
+    for (auto at = live.upper_bound({world.now, model::WorkloadId(~std::uint64_t{0})});
+         at != live.end() && (!first || at->first < *first); ++at) {
+      const WorkloadRecord& record = world.state.workloads.at(at->second);
+      if (protection_of(world, taker, record, &losers.bars).reason == Reason::MinRuntime)
+        first = at->first;
+    }
+  }
+  return first;
+}
+
 // Victims are chosen on the sums first: nodes are opened only from the moment at which enough would
 // be free in sum, so that a hopeless search touches no node.
 class Search {
  public:
   Search(const TrialWorld& world, const Taker& taker, const Request& request, std::int64_t need,
-         Reason route, Depth depth)
+         const Losers& losers, Reason route)
       : world_(world),
         taker_(taker),
+        losers_(losers),
         route_(route),
-        wants_numbers_(depth == Depth::Recorded),
         room_(world.state, world.view, world.room, request, taker.pool, need),
-        held_mark_(world.quotas.mark()) {}
+        held_mark_(world.quotas.mark()),
+        bars_(losers.bars) {}
 
-  VictimSearch run() {
-    if (taker_.record != nullptr && world_.now < taker_.record->claim_allowed_at) {
-      result_.failure = Reason::ClaimBackoff;
-      result_.until = taker_.record->claim_allowed_at;
-      if (wants_numbers_) result_.placeable = room_.place({}).placed;
-      return result_;
-    }
+  // `failure` stays None where there is simply not enough.
+  VictimSearch run(Depth depth) {
+    VictimSearch result;
     if (collect()) {
       prune();
-      finish();
+      finish(result);
     } else {
-      fail();
+      if (is_enough_in_sum() && room_.fits()) result.failure = Reason::GuaranteeOfOther;
+      if (depth == Depth::Recorded) result.placeable = room_.place(chosen_).placed;
     }
     world_.quotas.rollback(held_mark_);
-    return result_;
+    return result;
   }
 
  private:
@@ -292,12 +328,9 @@ class Search {
   // The shortest prefix of the candidates that is enough.
   bool collect() {
     std::size_t opened = 0;
-    for (const Candidate& candidate : candidates_in(world_, taker_)) {
+    for (const Candidate& candidate : candidates_of(world_, taker_, losers_)) {
       const Protection protection = protection_of(world_, taker_, *candidate.record, &bars_);
-      if (protection.route != route_) continue;
-      if (protection.reason == Reason::MinRuntime && protection.until)
-        min_runtime_until_ = std::min(min_runtime_until_.value_or(base::kNever), *protection.until);
-      if (protection.reason != Reason::None) continue;
+      if (protection.route != route_ || protection.reason != Reason::None) continue;
       choose(*candidate.record);
       if (!is_enough_in_sum()) continue;
       for (; opened < chosen_.size(); ++opened)
@@ -323,55 +356,62 @@ class Search {
     }
   }
 
-  void finish() {
+  void finish(VictimSearch& result) {
     PoolTrial trial = room_.place(chosen_);
     ASSERT(trial.is_complete());
-    result_.cause = route_;
-    result_.placeable = trial.placed;
-    result_.placement = std::move(trial.placement);
+    result.cause = route_;
+    result.placeable = trial.placed;
+    result.placement = std::move(trial.placement);
     for (const WorkloadRecord* victim : chosen_)
-      result_.victims.push_back(attempt_of(*victim).id);
-    std::ranges::sort(result_.victims);
-  }
-
-  void fail() {
-    result_.failure = min_runtime_until_ ? Reason::MinRuntime : Reason::NotEnoughVictims;
-    result_.until = min_runtime_until_;
-    if (!min_runtime_until_ && is_enough_in_sum() && !keeps_unlent())
-      result_.failure = Reason::GuaranteeOfOther;
-    if (wants_numbers_) result_.placeable = room_.place(chosen_).placed;
+      result.victims.push_back(attempt_of(*victim).id);
+    std::ranges::sort(result.victims);
   }
 
   const TrialWorld& world_;
   const Taker& taker_;
+  const Losers& losers_;
   Reason route_;
-  bool wants_numbers_;
   Room room_;
   std::size_t held_mark_;
   std::vector<const WorkloadRecord*> chosen_;
   model::Usage freed_;  // charges of chosen_
   QueueBars bars_;
-  std::optional<Instant> min_runtime_until_;
-  VictimSearch result_;
 };
 
 }  // namespace
 
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
-                          std::int64_t need, Depth depth) {
-  // One eviction has one cause: what is borrowed is taken back first, else a lower class gives way.
-  VictimSearch reclaim = Search(world, taker, request, need, Reason::Reclaim, depth).run();
-  if (!reclaim.victims.empty() || reclaim.failure == Reason::ClaimBackoff ||
-      !could_preempt(world, taker))
-    return reclaim;
-  VictimSearch preempt = Search(world, taker, request, need, Reason::Preempt, depth).run();
-  if (!preempt.victims.empty()) return preempt;
-  preempt.placeable = std::max(preempt.placeable, reclaim.placeable);
-  if (reclaim.until && (!preempt.until || *reclaim.until < *preempt.until)) {
-    preempt.until = reclaim.until;
-    preempt.failure = reclaim.failure;
+                          std::int64_t need, Depth depth, TakingBound& bound) {
+  VictimSearch result;
+  if (taker.record != nullptr && world.now < taker.record->claim_allowed_at) {
+    result.failure = Reason::ClaimBackoff;
+    result.until = taker.record->claim_allowed_at;
+    if (depth == Depth::Recorded)
+      result.placeable =
+          Room(world.state, world.view, world.room, request, taker.pool, need).place({}).placed;
+    return result;
   }
-  return preempt;
+  Losers losers = losers_to(world, taker);
+  const bool wants_numbers = depth == Depth::Recorded;
+  if (wants_numbers || !is_hopeless(world, taker, need, losers.queues, bound)) {
+    // One eviction has one cause: what is borrowed is taken back first, else a lower class gives
+    // way.
+    result = Search(world, taker, request, need, losers, Reason::Reclaim).run(depth);
+    if (!result.victims.empty()) return result;
+    if (could_preempt(world, taker)) {
+      VictimSearch preempt =
+          Search(world, taker, request, need, losers, Reason::Preempt).run(depth);
+      if (!preempt.victims.empty()) return preempt;
+      result.placeable = std::max(result.placeable, preempt.placeable);
+      if (result.failure == Reason::None) result.failure = preempt.failure;
+    }
+  }
+  result.until = first_to_ripen(world, taker, losers);
+  if (result.until)
+    result.failure = Reason::MinRuntime;
+  else if (result.failure == Reason::None)
+    result.failure = Reason::NotEnoughVictims;
+  return result;
 }
 
 }  // namespace scheduling::internal

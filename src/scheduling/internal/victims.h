@@ -31,6 +31,9 @@ using QueueBars = std::map<model::QueueId, model::Reason>;
 Protection protection_of(const TrialWorld& world, const Taker& taker,
                          const model::WorkloadRecord& victim, QueueBars* bars);
 
+// Since when, or from when on, the live attempt has run long enough to be stopped.
+base::Instant protected_until(const model::State& state, const model::WorkloadRecord& victim);
+
 // Whether the taker may take anything back at all.
 bool may_take_back(const TrialWorld& world, const Taker& taker);
 
@@ -45,6 +48,6 @@ struct VictimSearch {
 // `need`: the sum of the minima. Leaves view and quotas as they were. `placeable` is only counted
 // at Depth::Recorded or when the search succeeds.
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
-                          std::int64_t need, Depth depth);
+                          std::int64_t need, Depth depth, TakingBound& bound);
 
 }  // namespace scheduling::internal
