@@ -25,12 +25,12 @@ constexpr std::size_t kMostMembersRead = 64;
 class Count {
  public:
   Count(const TrialWorld& world, const Taker& taker, std::int64_t need,
-        const std::vector<QueueId>& queues)
+        const std::vector<Loser>& losers)
       : world_(world),
         constraints_(taker.workload->constraints),
         group_(taker.workload->groups.front()),
         need_(need),
-        queues_(queues) {}
+        losers_(losers) {}
 
   bool could_ever_fit(const model::Node& node) const {
     return policy::never_fits(node, group_, constraints_) == model::Reason::None;
@@ -45,35 +45,75 @@ class Count {
   }
 
  private:
-  bool may_go(AttemptId id) const {
+  // The queue that may lose the attempt by now; null: it stays.
+  const Loser* loser_of(AttemptId id) const {
     const WorkloadRecord& record = world_.state.workloads.at(id.workload);
-    if (record.attempts.back().phase == model::AttemptPhase::Stopping) return false;
-    return std::ranges::binary_search(queues_, record.workload.queue) &&
-           protected_until(world_.state, record) <= world_.now;
+    if (record.attempts.back().phase == model::AttemptPhase::Stopping) return nullptr;
+    const auto loser = std::ranges::lower_bound(losers_, record.workload.queue, {}, &Loser::queue);
+    const bool may_lose = loser != losers_.end() && loser->queue == record.workload.queue &&
+                          protected_until(world_.state, record) <= world_.now;
+    return may_lose ? &*loser : nullptr;
   }
 
   // What of the device is in the hands of those who stay, or set aside.
   std::int64_t kept_of(const model::DeviceUse& use) const {
     std::int64_t kept = use.secured_milli.value;
     for (const model::Occupant& occupant : use.occupants)
-      if (!may_go(occupant.attempt)) kept += occupant.milli.value;
+      if (loser_of(occupant.attempt) == nullptr) kept += occupant.milli.value;
     return kept;
   }
 
   std::int64_t by_devices(const NodeRecord& record) const {
     if (group_.device_options.empty() || group_.device_options.front().is_none()) return need_;
     const model::DeviceRequest& option = group_.device_options.front();
+    if (option.is_whole()) return whole_devices(record, option) / option.count.value;
     std::int64_t parts = 0;
     for (std::size_t i = 0; i < record.devices.size(); ++i) {
       const model::Device& device = record.node.devices[i];
-      if (!takes_new_work(device.health)) continue;
-      if (option.is_whole()) {
-        if (policy::accepts_model(option, device) && kept_of(record.devices[i]) == 0) ++parts;
-      } else if (const auto part = policy::part_of(option, device); part) {
-        parts += (1000 - kept_of(record.devices[i])) / std::max<std::int64_t>(1, part->milli.value);
-      }
+      const auto part = policy::part_of(option, device);
+      if (!takes_new_work(device.health) || !part) continue;
+      parts += (1000 - kept_of(record.devices[i])) / std::max<std::int64_t>(1, part->milli.value);
     }
-    return option.is_whole() ? parts / option.count.value : parts;
+    return parts;
+  }
+
+  // Of one queue: devices whose first occupant is its, in all and at most by one attempt.
+  struct Lost {
+    const Loser* loser = nullptr;
+    std::int64_t devices = 0;
+    std::int64_t run = 0;  // by the attempt looked at
+    std::int64_t longest = 0;
+    AttemptId attempt;
+  };
+  static void lose(std::vector<Lost>& lost, const Loser* loser, AttemptId attempt) {
+    auto row = std::ranges::find(lost, loser, &Lost::loser);
+    if (row == lost.end()) row = lost.insert(lost.end(), Lost{.loser = loser, .attempt = attempt});
+    ++row->devices;
+    row->run = row->attempt == attempt ? row->run + 1 : 1;
+    row->attempt = attempt;
+    row->longest = std::max(row->longest, row->run);
+  }
+
+  std::int64_t whole_devices(const NodeRecord& record, const model::DeviceRequest& option) const {
+    std::int64_t devices = 0;
+    lost_.clear();
+    for (std::size_t i = 0; i < record.devices.size(); ++i) {
+      const model::DeviceUse& use = record.devices[i];
+      const model::Device& device = record.node.devices[i];
+      if (!takes_new_work(device.health) || !policy::accepts_model(option, device)) continue;
+      if (kept_of(use) > 0) continue;
+      if (use.occupants.empty())
+        ++devices;
+      else
+        lose(lost_, loser_of(use.occupants.front().attempt), use.occupants.front().attempt);
+    }
+    for (const Lost& row : lost_) {
+      std::int64_t most = row.devices;
+      if (row.loser->excess != kNoLimit)
+        most = std::min(most, (row.loser->excess - 1) / 1000 + row.longest);
+      devices += most;
+    }
+    return devices;
   }
 
   std::int64_t by_quantities(const NodeRecord& record) const {
@@ -81,7 +121,7 @@ class Count {
     for (const AttemptId id : record.attempts) {
       const WorkloadRecord& owner = world_.state.workloads.at(id.workload);
       const auto& placed = owner.attempts.back().placement.members;
-      if (placed.size() > kMostMembersRead || may_go(id)) continue;
+      if (placed.size() > kMostMembersRead || loser_of(id) != nullptr) continue;
       for (const model::MemberPlacement& member : placed)
         if (member.node == record.node.id)
           kept.add(owner.workload.groups[static_cast<std::size_t>(member.group)].per_member);
@@ -98,7 +138,8 @@ class Count {
   const model::Constraints& constraints_;
   const TaskGroup& group_;
   std::int64_t need_;
-  const std::vector<QueueId>& queues_;
+  const std::vector<Loser>& losers_;
+  mutable std::vector<Lost> lost_;  // kept between nodes for its memory
 };
 
 void set_count(TakingBound& bound, NodeId node, std::int64_t members) {
@@ -134,32 +175,54 @@ bool is_countable(const model::Workload& workload) {
   return workload.groups.size() == 1 && workload.groups.front().device_options.size() <= 1;
 }
 
+// Whether nobody may lose more than was counted with.
+bool covers(const std::vector<Loser>& counted, const std::vector<Loser>& losers) {
+  return std::ranges::all_of(losers, [&](const Loser& loser) {
+    const auto known = std::ranges::lower_bound(counted, loser.queue, {}, &Loser::queue);
+    return known != counted.end() && known->queue == loser.queue && loser.excess <= known->excess;
+  });
+}
+
+// What queues may lose moves with every start and end: a quarter to spare keeps a count longer.
+std::vector<Loser> with_spare(std::vector<Loser> losers) {
+  for (Loser& loser : losers)
+    if (loser.excess != kNoLimit) loser.excess += loser.excess / 4;
+  return losers;
+}
+
 }  // namespace
 
 bool is_hopeless(const TrialWorld& world, const Taker& taker, std::int64_t need,
-                 const std::vector<QueueId>& queues, TakingBound& bound) {
+                 const std::vector<Loser>& losers, TakingBound& bound) {
   if (!is_countable(*taker.workload)) return false;
-  const Count count(world, taker, need, queues);
   const auto& growth = world.view.pool(taker.pool).growth;
   const auto& ripened = world.live.ripened_in(taker.pool);
-  const bool covers = std::ranges::includes(bound.queues, queues);
-  if (bound.is_complete && covers) {
+  const auto recount = [&](NodeId node, const std::vector<Loser>& with) {
+    set_count(bound, node, Count(world, taker, need, with).on(world.state.nodes.at(node)));
+  };
+  bool is_known = bound.is_complete && covers(bound.losers, losers);
+  if (is_known) {
     for (std::size_t i = bound.grown; i < growth.size(); ++i)
-      set_count(bound, growth[i], count.on(world.state.nodes.at(growth[i])));
+      recount(growth[i], bound.losers);
     for (std::size_t i = bound.ripened; i < ripened.size(); ++i)
-      set_count(bound, ripened[i], count.on(world.state.nodes.at(ripened[i])));
+      recount(ripened[i], bound.losers);
+    is_known = bound.members < need;
   } else if (!bound.is_complete && !bound.nodes.empty()) {
     // It was enough on these nodes: while it still is, nothing else need be counted.
     std::vector<NodeId> witnesses;
     for (const auto& [node, members] : bound.nodes)
       witnesses.push_back(node);
     for (const NodeId node : witnesses)
-      set_count(bound, node, count.on(world.state.nodes.at(node)));
+      recount(node, losers);
     if (bound.members >= need) return false;
   }
-  if (!bound.is_complete || !covers || bound.members >= need) {
-    bound.queues = queues;
-    count_all(world, taker, need, count, bound);
+  if (!is_known) {
+    bound.losers = with_spare(losers);
+    count_all(world, taker, need, Count(world, taker, need, bound.losers), bound);
+    if (bound.members >= need) {  // perhaps only because of what was spared
+      bound.losers = losers;
+      count_all(world, taker, need, Count(world, taker, need, losers), bound);
+    }
   }
   bound.grown = growth.size();
   bound.ripened = ripened.size();

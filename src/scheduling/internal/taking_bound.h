@@ -1,16 +1,18 @@
 #pragma once
 // An upper bound of the room that taking back could make for a workload, so that a search that must
-// fail is not begun: on each node what is free and what everybody holds who could be stopped by
-// now, whatever the order, the limits and the sums that a search also keeps. Read from State alone,
-// never from the overlay of a plan.
+// fail is not begun: on each node what is free and what those hold who could be stopped by now,
+// from each queue only as much as it may lose, whatever the order and the limits that a search also
+// keeps. Read from State alone, never from the overlay of a plan.
 //
-// Kept with the equivalence class. It stays an upper bound while nobody outside `queues` may lose
-// work and the nodes that grew, or whose work became old enough to be stopped, are counted again.
+// Kept with the equivalence class. It stays an upper bound while no queue may lose more than was
+// counted with, and the nodes that grew, or whose work became old enough to be stopped, are counted
+// again.
 //
 // Thread contract: none of its own.
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -21,8 +23,16 @@ namespace scheduling::internal {
 struct TrialWorld;
 struct Taker;
 
+// A queue that may lose work. It may be taken from while it holds more than it is entitled to: all
+// that is taken before the last victim is less than `excess`.
+struct Loser {
+  model::QueueId queue;
+  std::int64_t excess = 0;  // milli-devices; kNoLimit: something else decides
+};
+inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
 struct TakingBound {
-  std::vector<model::QueueId> queues;           // that may lose work, sorted
+  std::vector<Loser> losers;                    // by queue, each with some excess to spare
   std::map<model::NodeId, std::int64_t> nodes;  // members for which there could be room; > 0
   std::int64_t members = 0;                     // the sum over `nodes`
   bool is_complete = false;                     // over all nodes; else counted until it was enough
@@ -30,9 +40,9 @@ struct TakingBound {
   std::size_t ripened = 0;                      // of the pool's ripened nodes, what was counted
 };
 
-// Whether taking back can certainly not make room for `need` members of the taker now. `queues`:
-// those of the taker's pool that may lose work to it, sorted. Brings `bound` up to date.
+// Whether taking back can certainly not make room for `need` members of the taker now. `losers`:
+// those of the taker's pool that may lose work to it, by queue. Brings `bound` up to date.
 bool is_hopeless(const TrialWorld& world, const Taker& taker, std::int64_t need,
-                 const std::vector<model::QueueId>& queues, TakingBound& bound);
+                 const std::vector<Loser>& losers, TakingBound& bound);
 
 }  // namespace scheduling::internal

@@ -207,9 +207,21 @@ struct Candidate {
 // Queues with live work in the taker's pool of which some could be taken, by what depends on the
 // queue alone: whole queues are passed over without a look at their attempts.
 struct Losers {
-  std::vector<QueueId> queues;  // by id
+  std::vector<Loser> queues;  // by id
   QueueBars bars;
 };
+
+// What the queue holds beyond its entitlement, where devices alone decide whether it may lose more.
+std::int64_t excess_of(const TrialWorld& world, const Taker& taker, QueueId queue) {
+  std::int64_t excess = 0;
+  const bool only_devices = all_of_ask(taker, [&](Dimension d, std::int64_t amount) {
+    const std::int64_t beyond = world.quotas.held(queue, d) - world.quotas.entitlement(queue, d);
+    if (beyond <= 0 || !is_short(world, taker, d, amount)) return true;
+    excess = beyond;
+    return d.resource == model::kDevice;
+  });
+  return only_devices ? excess : kNoLimit;
+}
 
 Losers losers_to(const TrialWorld& world, const Taker& taker) {
   Losers losers;
@@ -218,13 +230,13 @@ Losers losers_to(const TrialWorld& world, const Taker& taker) {
   const bool preempts = could_preempt(world, taker);
   const bool lists_others = !class_of(world, *taker.workload).may_preempt.empty();
   for (const auto& [queue, attempts] : live->second) {
-    bool may_lose = preempts && (lists_others || queue == taker.workload->queue);
-    if (queue != taker.workload->queue) {
-      const Reason bar = reclaim_bar_of(world, taker, queue);
-      losers.bars.emplace(queue, bar);
-      may_lose = may_lose || bar == Reason::None;
-    }
-    if (may_lose) losers.queues.push_back(queue);
+    const bool is_own = queue == taker.workload->queue;
+    const Reason bar = is_own ? Reason::NotReclaimable : reclaim_bar_of(world, taker, queue);
+    if (!is_own) losers.bars.emplace(queue, bar);
+    if (preempts && (lists_others || is_own))
+      losers.queues.push_back({.queue = queue, .excess = kNoLimit});
+    else if (bar == Reason::None)
+      losers.queues.push_back({.queue = queue, .excess = excess_of(world, taker, queue)});
   }
   return losers;
 }
@@ -235,7 +247,7 @@ std::vector<Candidate> candidates_of(const TrialWorld& world, const Taker& taker
   std::vector<Candidate> found;
   if (losers.queues.empty()) return found;
   const auto& live = world.live.by_pool.at(taker.pool);
-  for (const QueueId queue : losers.queues) {
+  for (const auto& [queue, excess] : losers.queues) {
     for (const auto& [ripe_at, id] : live.at(queue)) {
       if (ripe_at > world.now) break;
       const WorkloadRecord& record = world.state.workloads.at(id);
@@ -255,7 +267,7 @@ std::vector<Candidate> candidates_of(const TrialWorld& world, const Taker& taker
 // things are held now.
 std::optional<Instant> first_to_ripen(const TrialWorld& world, const Taker& taker, Losers& losers) {
   std::optional<Instant> first;
-  for (const QueueId queue : losers.queues) {
+  for (const auto& [queue, excess] : losers.queues) {
     const auto& live = world.live.by_pool.at(taker.pool).at(queue);
     for (auto at = live.upper_bound({world.now, model::WorkloadId(~std::uint64_t{0})});
          at != live.end() && (!first || at->first < *first); ++at) {
