@@ -9,8 +9,8 @@
 #include "model/explanation.h"
 #include "model/state.h"
 #include "policy/quota.h"
+#include "scheduling/internal/protection.h"
 #include "scheduling/internal/trial.h"
-#include "scheduling/internal/victims.h"
 
 namespace scheduling::internal {
 

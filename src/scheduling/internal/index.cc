@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduling/internal/victims.h"
+#include "scheduling/internal/protection.h"
 
 namespace scheduling::internal {
 

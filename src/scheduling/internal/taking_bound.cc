@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "policy/eligibility.h"
+#include "scheduling/internal/protection.h"
 #include "scheduling/internal/trial.h"
-#include "scheduling/internal/victims.h"
 
 namespace scheduling::internal {
 

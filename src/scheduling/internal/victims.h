@@ -1,41 +1,17 @@
 #pragma once
-// Taking back: what protects a live attempt against a workload that needs its place, and which
-// attempts to stop. Rules 6, 7 and 9 of the queue algebra.
+// Taking back: which attempts to stop so that a workload finds room.
 
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "base/instant.h"
 #include "model/reason.h"
 #include "model/state.h"
+#include "scheduling/internal/protection.h"
 #include "scheduling/internal/trial.h"
 
 namespace scheduling::internal {
-
-// Who wants to take back, and what it would be charged in the pool.
-struct Taker {
-  const model::Workload* workload = nullptr;
-  const model::WorkloadRecord* record = nullptr;  // null: not submitted
-  const model::Usage* ask = nullptr;
-  model::PoolId pool;
-};
-
-struct Protection {
-  model::Reason reason = model::Reason::None;    // None: may be stopped
-  model::Reason route = model::Reason::Reclaim;  // Reclaim or Preempt, when it may be
-  std::optional<base::Instant> until;            // with MinRuntime
-};
-// What bars reclaim from whole queues, remembered while nothing changes what queues hold.
-using QueueBars = std::map<model::QueueId, model::Reason>;
-Protection protection_of(const TrialWorld& world, const Taker& taker,
-                         const model::WorkloadRecord& victim, QueueBars* bars);
-
-// Since when, or from when on, the live attempt has run long enough to be stopped.
-base::Instant protected_until(const model::State& state, const model::WorkloadRecord& victim);
-
-// Whether the taker may take anything back at all.
-bool may_take_back(const TrialWorld& world, const Taker& taker);
 
 struct VictimSearch {
   std::vector<model::AttemptId> victims;  // sufficient and irreducible; empty: not enough

@@ -1,0 +1,65 @@
+#pragma once
+// What protects a live attempt against a workload that needs its place, and which queues may lose
+// work to it at all. Rules 6, 7 and 9 of the queue algebra, with the meanings of
+// docs/design/0001-first-planner.md. Thread contract: none of its own.
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/instant.h"
+#include "model/reason.h"
+#include "model/state.h"
+#include "scheduling/internal/trial.h"
+
+namespace scheduling::internal {
+
+// Who wants to take back, and what it would be charged in the pool.
+struct Taker {
+  const model::Workload* workload = nullptr;
+  const model::WorkloadRecord* record = nullptr;  // null: not submitted
+  const model::Usage* ask = nullptr;
+  model::PoolId pool;
+};
+
+// What the taker asks for in the leaf pool itself: `visit(dimension, amount)` until one says no.
+template <class Visit>
+bool all_of_ask(const Taker& taker, Visit&& visit) {
+  for (const auto& a : taker.ask->amounts())
+    if (a.dimension.pool == taker.pool && !visit(a.dimension, a.amount)) return false;
+  return true;
+}
+
+struct Protection {
+  model::Reason reason = model::Reason::None;    // None: may be stopped
+  model::Reason route = model::Reason::Reclaim;  // Reclaim or Preempt, when it may be
+  std::optional<base::Instant> until;            // with MinRuntime
+};
+// What bars reclaim from whole queues, remembered while nothing changes what queues hold.
+using QueueBars = std::map<model::QueueId, model::Reason>;
+Protection protection_of(const TrialWorld& world, const Taker& taker,
+                         const model::WorkloadRecord& victim, QueueBars* bars);
+
+// Since when, or from when on, the live attempt has run long enough to be stopped.
+base::Instant protected_until(const model::State& state, const model::WorkloadRecord& victim);
+
+// Whether the class of some live attempt may give way to the taker's.
+bool could_preempt(const TrialWorld& world, const Taker& taker);
+// Whether the taker may take anything back at all.
+bool may_take_back(const TrialWorld& world, const Taker& taker);
+
+// Queues with live work in the taker's pool of which some could be taken, by what depends on the
+// queue alone: whole queues are passed over without a look at their attempts.
+struct Losers {
+  std::vector<Loser> queues;  // by id
+  QueueBars bars;
+};
+
+Losers losers_to(const TrialWorld& world, const Taker& taker);
+
+// When the first of those that only their min run time protects will have run long enough, as
+// things are held now.
+std::optional<base::Instant> first_to_ripen(const TrialWorld& world, const Taker& taker,
+                                            Losers& losers);
+
+}  // namespace scheduling::internal

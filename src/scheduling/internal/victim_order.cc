@@ -1,0 +1,154 @@
+#include "scheduling/internal/victim_order.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "policy/eligibility.h"
+
+namespace scheduling::internal {
+
+using model::Attempt;
+using model::AttemptId;
+using model::NodeId;
+using model::WorkloadRecord;
+
+namespace {
+
+Candidate candidate_of(const TrialWorld& world, const Taker& taker, const WorkloadRecord& record) {
+  const Attempt& attempt = record.attempts.back();
+  const base::Duration ran = world.now - attempt.running_since.value_or(attempt.decided);
+  const std::int64_t milli = attempt.charge.of({taker.pool, model::kDevice});
+  return {.lost_work = milli * ran.millis, .record = &record, .id = record.workload.id};
+}
+
+void sort_candidates(std::vector<Candidate>& candidates) {
+  std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+    return a.lost_work != b.lost_work ? a.lost_work < b.lost_work : a.id < b.id;
+  });
+}
+
+bool is_candidate(const TrialWorld& world, const Losers& losers, const WorkloadRecord& record) {
+  const Attempt& attempt = record.attempts.back();
+  return std::ranges::binary_search(losers.queues, record.workload.queue, {}, &Loser::queue) &&
+         attempt.phase != model::AttemptPhase::Stopping && !world.stopping.contains(attempt.id) &&
+         protected_until(world.state, record) <= world.now;
+}
+
+void candidates_on(const TrialWorld& world, const Taker& taker, const Losers& losers, NodeId node,
+                   std::vector<Candidate>& found) {
+  found.clear();
+  for (const AttemptId attempt : world.state.nodes.at(node).attempts) {
+    const WorkloadRecord& record = world.state.workloads.at(attempt.workload);
+    if (is_candidate(world, losers, record)) found.push_back(candidate_of(world, taker, record));
+  }
+  sort_candidates(found);
+}
+
+// What one member is short of on a node, in sums, as candidates go one after another.
+class Shortage {
+ public:
+  Shortage(const FreeNode& node, const model::TaskGroup& group) : node_(node), group_(group) {
+    std::int64_t free = 0;
+    std::int64_t most_free = 0;
+    for (const FreeDevice& device : node.devices) {
+      if (!device.is_usable) continue;
+      free += device.milli;
+      most_free = std::max<std::int64_t>(most_free, device.milli);
+    }
+    if (!group.device_options.empty()) {
+      const model::DeviceRequest& option = group.device_options.front();
+      milli_ =
+          option.is_whole() ? 1000 * option.count.value - free : option.share.value - most_free;
+    }
+    for (const auto& a : group.per_member.amounts())
+      if (a.amount > node.free.of(a.resource))
+        quantities_.add(a.resource, a.amount - node.free.of(a.resource));
+  }
+
+  bool is_met() const { return milli_ <= 0 && quantities_.empty(); }
+
+  void leave(const WorkloadRecord& record) {
+    for (const model::MemberPlacement& member : record.attempts.back().placement.members) {
+      if (member.node != node_.node->id) continue;
+      for (const model::DeviceAssignment& assignment : member.devices)
+        milli_ -= assignment.milli.value;
+      if (quantities_.empty()) continue;
+      const auto& freed = record.workload.groups[static_cast<std::size_t>(member.group)].per_member;
+      for (const auto& a : freed.amounts())
+        quantities_.set(a.resource,
+                        std::max<std::int64_t>(0, quantities_.of(a.resource) - a.amount));
+    }
+  }
+
+ private:
+  const FreeNode& node_;
+  const model::TaskGroup& group_;
+  std::int64_t milli_ = 0;
+  model::Quantities quantities_;
+};
+
+// The lost work up to which enough would go; nothing: all of them are not enough.
+std::optional<std::int64_t> lost_work_on(const FreeNode& node, const model::TaskGroup& group,
+                                         const std::vector<Candidate>& candidates) {
+  Shortage shortage(node, group);
+  std::int64_t lost_work = 0;
+  for (const Candidate& candidate : candidates) {
+    shortage.leave(*candidate.record);
+    lost_work += candidate.lost_work;
+    if (shortage.is_met()) return lost_work;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates_in_pool(const TrialWorld& world, const Taker& taker,
+                                          const Losers& losers) {
+  std::vector<Candidate> found;
+  if (losers.queues.empty()) return found;
+  const auto& live = world.live.by_pool.at(taker.pool);
+  for (const auto& [queue, excess] : losers.queues) {
+    for (const auto& [ripe_at, id] : live.at(queue)) {
+      if (ripe_at > world.now) break;
+      found.push_back(candidate_of(world, taker, world.state.workloads.at(id)));
+    }
+  }
+  sort_candidates(found);
+  return found;
+}
+
+std::vector<Candidate> candidates_on_node(const TrialWorld& world, const Taker& taker,
+                                          const Losers& losers, NodeId node) {
+  std::vector<Candidate> found;
+  candidates_on(world, taker, losers, node, found);
+  return found;
+}
+
+std::vector<NodeId> nodes_by_lost_work(const TrialWorld& world, const Taker& taker,
+                                       const Losers& losers) {
+  const model::TaskGroup& group = taker.workload->groups.front();
+  std::vector<std::pair<std::int64_t, NodeId>> order;
+  std::vector<Candidate> candidates;
+  for (const auto& [shape, nodes] : world.state.pools.at(taker.pool).shapes) {
+    const bool could_fit =
+        !nodes.empty() && policy::never_fits(world.state.nodes.at(nodes.front()).node, group,
+                                             taker.workload->constraints) == model::Reason::None;
+    if (!could_fit) continue;
+    for (const NodeId id : nodes) {
+      const FreeNode& node = world.view.node(id);
+      if (!node.is_ready) continue;
+      candidates_on(world, taker, losers, id, candidates);
+      if (const auto lost_work = lost_work_on(node, group, candidates))
+        order.emplace_back(*lost_work, id);
+    }
+  }
+  std::ranges::sort(order);
+  std::vector<NodeId> by_lost_work;
+  by_lost_work.reserve(order.size());
+  for (const auto& [lost_work, id] : order)
+    by_lost_work.push_back(id);
+  return by_lost_work;
+}
+
+}  // namespace scheduling::internal
