@@ -210,18 +210,32 @@ Losers losers_to(const TrialWorld& world, const Taker& taker) {
     const bool is_own = queue == taker.workload->queue;
     const Reason bar = is_own ? Reason::NotReclaimable : reclaim_bar_of(world, taker, queue);
     if (!is_own) losers.bars.emplace(queue, bar);
-    if (preempts && (lists_others || is_own))
-      losers.queues.push_back({.queue = queue, .excess = kNoLimit});
-    else if (bar == Reason::None)
-      losers.queues.push_back({.queue = queue, .excess = excess_of(world, taker, queue)});
+    Loser loser{.queue = queue,
+                .by_reclaim = bar == Reason::None,
+                .by_preemption = preempts && (is_own || lists_others)};
+    if (!loser.by_reclaim && !loser.by_preemption) continue;
+    loser.excess = loser.by_preemption ? kNoLimit : excess_of(world, taker, queue);
+    losers.queues.push_back(loser);
   }
   return losers;
 }
 
+bool may_lose(const TrialWorld& world, const Taker& taker, const Loser& loser,
+              const WorkloadRecord& victim) {
+  const WorkloadClass& other = class_of(world, victim.workload);
+  if (loser.by_reclaim && other.reclaimable != model::Reclaimable::Never) return true;
+  if (!loser.by_preemption) return false;
+  const WorkloadClass& own = class_of(world, *taker.workload);
+  if (other.preemptible != model::Preemptible::ByHigher || other.priority >= own.priority)
+    return false;
+  return loser.queue == taker.workload->queue ||
+         std::ranges::find(own.may_preempt, other.name) != own.may_preempt.end();
+}
+
 std::optional<Instant> first_to_ripen(const TrialWorld& world, const Taker& taker, Losers& losers) {
   std::optional<Instant> first;
-  for (const auto& [queue, excess] : losers.queues) {
-    const auto& live = world.live.by_pool.at(taker.pool).at(queue);
+  for (const Loser& loser : losers.queues) {
+    const auto& live = world.live.by_pool.at(taker.pool).at(loser.queue);
     for (auto at = live.upper_bound({world.now, model::WorkloadId(~std::uint64_t{0})});
          at != live.end() && (!first || at->first < *first); ++at) {
       const WorkloadRecord& record = world.state.workloads.at(at->second);

@@ -56,6 +56,9 @@ struct Losers {
 };
 
 Losers losers_to(const TrialWorld& world, const Taker& taker);
+// Whether the rights of its class let the loser's live attempt be taken, by either route.
+bool may_lose(const TrialWorld& world, const Taker& taker, const Loser& loser,
+              const model::WorkloadRecord& victim);
 
 // When the first of those that only their min run time protects will have run long enough, as
 // things are held now.

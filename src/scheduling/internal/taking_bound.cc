@@ -27,6 +27,7 @@ class Count {
   Count(const TrialWorld& world, const Taker& taker, std::int64_t need,
         const std::vector<Loser>& losers)
       : world_(world),
+        taker_(taker),
         constraints_(taker.workload->constraints),
         group_(taker.workload->groups.front()),
         need_(need),
@@ -50,9 +51,11 @@ class Count {
     const WorkloadRecord& record = world_.state.workloads.at(id.workload);
     if (record.attempts.back().phase == model::AttemptPhase::Stopping) return nullptr;
     const auto loser = std::ranges::lower_bound(losers_, record.workload.queue, {}, &Loser::queue);
-    const bool may_lose = loser != losers_.end() && loser->queue == record.workload.queue &&
-                          protected_until(world_.state, record) <= world_.now;
-    return may_lose ? &*loser : nullptr;
+    const bool is_loser = loser != losers_.end() && loser->queue == record.workload.queue;
+    return is_loser && protected_until(world_.state, record) <= world_.now &&
+                   may_lose(world_, taker_, *loser, record)
+               ? &*loser
+               : nullptr;
   }
 
   // What of the device is in the hands of those who stay, or set aside.
@@ -135,6 +138,7 @@ class Count {
   }
 
   const TrialWorld& world_;
+  const Taker& taker_;
   const model::Constraints& constraints_;
   const TaskGroup& group_;
   std::int64_t need_;
@@ -179,7 +183,9 @@ bool is_countable(const model::Workload& workload) {
 bool covers(const std::vector<Loser>& counted, const std::vector<Loser>& losers) {
   return std::ranges::all_of(losers, [&](const Loser& loser) {
     const auto known = std::ranges::lower_bound(counted, loser.queue, {}, &Loser::queue);
-    return known != counted.end() && known->queue == loser.queue && loser.excess <= known->excess;
+    return known != counted.end() && known->queue == loser.queue &&
+           loser.by_reclaim <= known->by_reclaim && loser.by_preemption <= known->by_preemption &&
+           loser.excess <= known->excess;
   });
 }
 

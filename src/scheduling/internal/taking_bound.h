@@ -23,11 +23,13 @@ namespace scheduling::internal {
 struct TrialWorld;
 struct Taker;
 
-// A queue that may lose work. It may be taken from while it holds more than it is entitled to: all
-// that is taken before the last victim is less than `excess`.
+// A queue that may lose work to a taker. By reclaim it may be taken from while it holds more than
+// it is entitled to: all that is taken before the last victim is less than `excess`.
 struct Loser {
   model::QueueId queue;
-  std::int64_t excess = 0;  // milli-devices; kNoLimit: something else decides
+  bool by_reclaim = false;
+  bool by_preemption = false;  // of lower classes
+  std::int64_t excess = 0;     // milli-devices; kNoLimit: something else decides
 };
 inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 

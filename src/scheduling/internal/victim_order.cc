@@ -28,11 +28,15 @@ void sort_candidates(std::vector<Candidate>& candidates) {
   });
 }
 
-bool is_candidate(const TrialWorld& world, const Losers& losers, const WorkloadRecord& record) {
+bool is_candidate(const TrialWorld& world, const Taker& taker, const Losers& losers,
+                  const WorkloadRecord& record) {
   const Attempt& attempt = record.attempts.back();
-  return std::ranges::binary_search(losers.queues, record.workload.queue, {}, &Loser::queue) &&
-         attempt.phase != model::AttemptPhase::Stopping && !world.stopping.contains(attempt.id) &&
-         protected_until(world.state, record) <= world.now;
+  const auto loser =
+      std::ranges::lower_bound(losers.queues, record.workload.queue, {}, &Loser::queue);
+  return loser != losers.queues.end() && loser->queue == record.workload.queue &&
+         attempt.phase != model::AttemptPhase::Stopping &&
+         protected_until(world.state, record) <= world.now &&
+         may_lose(world, taker, *loser, record) && !world.stopping.contains(attempt.id);
 }
 
 void candidates_on(const TrialWorld& world, const Taker& taker, const Losers& losers, NodeId node,
@@ -40,7 +44,8 @@ void candidates_on(const TrialWorld& world, const Taker& taker, const Losers& lo
   found.clear();
   for (const AttemptId attempt : world.state.nodes.at(node).attempts) {
     const WorkloadRecord& record = world.state.workloads.at(attempt.workload);
-    if (is_candidate(world, losers, record)) found.push_back(candidate_of(world, taker, record));
+    if (is_candidate(world, taker, losers, record))
+      found.push_back(candidate_of(world, taker, record));
   }
   sort_candidates(found);
 }
@@ -108,10 +113,12 @@ std::vector<Candidate> candidates_in_pool(const TrialWorld& world, const Taker& 
   std::vector<Candidate> found;
   if (losers.queues.empty()) return found;
   const auto& live = world.live.by_pool.at(taker.pool);
-  for (const auto& [queue, excess] : losers.queues) {
-    for (const auto& [ripe_at, id] : live.at(queue)) {
+  for (const Loser& loser : losers.queues) {
+    for (const auto& [ripe_at, id] : live.at(loser.queue)) {
       if (ripe_at > world.now) break;
-      found.push_back(candidate_of(world, taker, world.state.workloads.at(id)));
+      const WorkloadRecord& record = world.state.workloads.at(id);
+      if (may_lose(world, taker, loser, record))
+        found.push_back(candidate_of(world, taker, record));
     }
   }
   sort_candidates(found);

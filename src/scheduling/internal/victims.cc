@@ -183,7 +183,7 @@ VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Req
     // way.
     result = Search(world, taker, request, need, losers, Reason::Reclaim).run(depth);
     if (!result.victims.empty()) return result;
-    if (could_preempt(world, taker)) {
+    if (std::ranges::any_of(losers.queues, &Loser::by_preemption)) {
       VictimSearch preempt =
           Search(world, taker, request, need, losers, Reason::Preempt).run(depth);
       if (!preempt.victims.empty()) return preempt;
