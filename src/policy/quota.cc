@@ -74,6 +74,11 @@ bool QuotaTable::is_governed(Dimension dimension) const {
   return std::ranges::binary_search(governed_, dimension);
 }
 
+bool QuotaTable::has_keepers(Dimension dimension) const {
+  const auto at = std::ranges::lower_bound(keepers_, std::pair(dimension, QueueId{}));
+  return at != keepers_.end() && at->first == dimension;
+}
+
 std::int64_t QuotaTable::kept_for_others(const State& state, QueueId own,
                                          Dimension dimension) const {
   std::int64_t kept = 0;

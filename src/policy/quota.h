@@ -29,6 +29,8 @@ class QuotaTable {
   // Dimensions for which at least one queue has a row; sorted. Elsewhere only the nodes limit.
   const std::vector<model::Dimension>& governed() const { return governed_; }
   bool is_governed(model::Dimension dimension) const;
+  // Whether some leaf queue keeps a part of its guarantee to itself.
+  bool has_keepers(model::Dimension dimension) const;
   // Of all leaf queues together: what of their guarantees is not lent, in one dimension, beyond
   // what they hold; `own` is left out.
   std::int64_t kept_for_others(const model::State& state, model::QueueId own,

@@ -8,6 +8,7 @@
 #include "scheduling/internal/candidates.h"
 #include "scheduling/internal/explaining.h"
 #include "scheduling/internal/index.h"
+#include "scheduling/internal/quick_look.h"
 #include "scheduling/internal/trial.h"
 
 namespace scheduling {
@@ -55,6 +56,8 @@ class CycleRun {
                .quotas = derived.quotas,
                .live = derived.live,
                .room = derived.room,
+               .losers = derived.losers,
+               .stamp = derived.stamp,
                .stopping = stopping_},
         next_claim_(derived.state.next_claim) {}
 
@@ -62,6 +65,7 @@ class CycleRun {
     derived_.pending.wake(cycle_.now);
     derived_.quotas.refresh_free();
     derived_.ripen(cycle_.now);
+    ++derived_.stamp;
     settle_claims();
     settle_time_limits();
     settle_draining();
@@ -84,6 +88,7 @@ class CycleRun {
 
  private:
   void decide(model::DecisionBody body, Explanation explanation) {
+    ++derived_.stamp;
     plan_.decisions.push_back({.body = std::move(body), .explanation = std::move(explanation)});
   }
   Explanation explanation_of(WorkloadId id, Verdict verdict, std::vector<Step> steps) const {
@@ -213,7 +218,8 @@ class CycleRun {
   // What can never run holds up nobody.
   bool may_be_head(EquivalenceClass& equals) {
     if (!is_strict(equals.queue)) return false;
-    refresh_facts(state_, derived_.cluster_version, head_of(equals).workload, equals);
+    refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version,
+                  head_of(equals).workload, equals);
     return equals.could_fit >= equals.need;
   }
 
@@ -237,12 +243,18 @@ class CycleRun {
 
   void consider(EquivalenceClass& equals, Candidates& open) {
     const WorkloadRecord& record = head_of(equals);
-    refresh_facts(state_, derived_.cluster_version, record.workload, equals);
+    refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version, record.workload,
+                  equals);
     charge(equals);
+    if (const auto look = internal::quick_look(world_, record, equals)) {
+      equals.failure = look->reason;
+      equals.until = look->until;
+      return;
+    }
     const Trial trial =
         try_workload(world_, record.workload, &record, equals, WorkloadId{}, Depth::Quick);
     equals.failure = trial.reason;
-    equals.until.reset();
+    equals.until = trial.until;
     if (trial.is_open) open.add(equals);
   }
 
@@ -336,7 +348,8 @@ class CycleRun {
     }
     if (news.empty()) return;
     const WorkloadRecord& example = state_.workloads.at(news.front());
-    refresh_facts(state_, derived_.cluster_version, example.workload, equals);
+    refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version, example.workload,
+                  equals);
     const std::size_t mark = derived_.view.mark();
     const Trial trial =
         try_workload(world_, example.workload, &example, equals, head, Depth::Recorded);
@@ -386,10 +399,13 @@ class Answer {
                .quotas = derived.quotas,
                .live = derived.live,
                .room = derived.room,
+               .losers = derived.losers,
+               .stamp = derived.stamp,
                .stopping = stopping_},
         now_(now) {
     derived.quotas.refresh_free();
     derived.ripen(now);
+    ++derived.stamp;
   }
 
   std::optional<Explanation> why(WorkloadId id) {
@@ -478,7 +494,7 @@ class Answer {
     for (const auto& [key, equals] : derived_.pending.classes()) {
       if (equals->queue != record.workload.queue) continue;
       const Workload& example = state_.workloads.at(equals->example).workload;
-      refresh_facts(state_, derived_.cluster_version, example, *equals);
+      refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version, example, *equals);
       if (equals->could_fit < equals->need) continue;
       if (!first || *equals->members.begin() < *first) first = *equals->members.begin();
     }
@@ -488,7 +504,7 @@ class Answer {
   void run_chain(const Workload& workload, const WorkloadRecord* record, WorkloadId head) {
     EquivalenceClass equals;
     equals.queue = workload.queue;
-    refresh_facts(state_, derived_.cluster_version, workload, equals);
+    refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version, workload, equals);
     Trial trial = try_workload(world_, workload, record, equals, head, Depth::Recorded);
     derived_.view.rollback(0);
     explanation_.verdict = trial.verdict;

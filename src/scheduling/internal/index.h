@@ -3,6 +3,7 @@
 // Everything here is derived from State; what is cached (facts of classes, where placing failed)
 // changes only how fast an answer comes.
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,6 +36,8 @@ struct Derived {
   PendingIndex pending;
   LiveIndex live;
   RoomMemory room;
+  LosersBook losers;
+  std::uint64_t stamp = 0;
   // When live attempts reach their enforced limit.
   std::set<std::pair<base::Instant, model::AttemptId>> deadlines;
   std::set<model::NodeId> draining;

@@ -33,14 +33,25 @@ struct OrderKey {
 OrderKey order_key(const model::State& state, const model::PolicySet& policy,
                    const model::Workload& workload);
 
+// A test of quota that can fail: `held` of the queue and `need` together at most `limit`.
+struct QuotaTest {
+  model::QueueId queue;
+  model::Dimension dimension;
+  std::int64_t need = 0;
+  std::int64_t limit = 0;
+};
+
 // What is known of an equivalence class in one accepted pool.
 struct PoolFacts {
   model::PoolId pool;
   model::Usage ask;
   std::int64_t could_fit = 0;  // of the minimum, on an empty cluster
+  std::vector<QuotaTest> quota_tests;
+  bool asks_unlent = false;  // what others keep may stop it too
   // Where the pool's growth stood when placing failed last; nothing: not known to fail.
   std::optional<std::size_t> failed_at;
-  TakingBound taking;
+  TakingBound room;    // with nobody gone
+  TakingBound taking;  // with those gone who may lose work
 };
 
 struct EquivalenceClass {

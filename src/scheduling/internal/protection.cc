@@ -35,6 +35,8 @@ std::vector<QueueId> below_common(const std::vector<QueueId>& path,
   return below;
 }
 
+}  // namespace
+
 bool within_entitlement(const TrialWorld& world, const Taker& taker, QueueId queue) {
   return all_of_ask(taker, [&](Dimension d, std::int64_t amount) {
     return world.quotas.held(queue, d) + amount <= world.quotas.entitlement(queue, d);
@@ -46,6 +48,8 @@ bool is_short(const TrialWorld& world, const Taker& taker, Dimension dimension,
   const std::int64_t kept = world.quotas.kept_for_others(taker.workload->queue, dimension);
   return world.quotas.free(dimension) - kept < asked;
 }
+
+namespace {
 
 bool borrows_what_is_short(const TrialWorld& world, const Taker& taker, QueueId queue) {
   return !all_of_ask(taker, [&](Dimension d, std::int64_t amount) {
@@ -230,20 +234,6 @@ bool may_lose(const TrialWorld& world, const Taker& taker, const Loser& loser,
     return false;
   return loser.queue == taker.workload->queue ||
          std::ranges::find(own.may_preempt, other.name) != own.may_preempt.end();
-}
-
-std::optional<Instant> first_to_ripen(const TrialWorld& world, const Taker& taker, Losers& losers) {
-  std::optional<Instant> first;
-  for (const Loser& loser : losers.queues) {
-    const auto& live = world.live.by_pool.at(taker.pool).at(loser.queue);
-    for (auto at = live.upper_bound({world.now, model::WorkloadId(~std::uint64_t{0})});
-         at != live.end() && (!first || at->first < *first); ++at) {
-      const WorkloadRecord& record = world.state.workloads.at(at->second);
-      if (protection_of(world, taker, record, &losers.bars).reason == Reason::MinRuntime)
-        first = at->first;
-    }
-  }
-  return first;
 }
 
 }  // namespace scheduling::internal

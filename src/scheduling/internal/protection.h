@@ -38,31 +38,24 @@ struct Protection {
 // What bars reclaim from whole queues, remembered while nothing changes what queues hold.
 using QueueBars = std::map<model::QueueId, model::Reason>;
 Protection protection_of(const TrialWorld& world, const Taker& taker,
-                         const model::WorkloadRecord& victim, QueueBars* bars);
+                         const model::WorkloadRecord& victim, QueueBars* bars);  // null: none known
 
 // Since when, or from when on, the live attempt has run long enough to be stopped.
 base::Instant protected_until(const model::State& state, const model::WorkloadRecord& victim);
 
+// More is asked of the resource in the taker's pool than it may use there.
+bool is_short(const TrialWorld& world, const Taker& taker, model::Dimension dimension,
+              std::int64_t asked);
+// With its ask the queue stays within its entitlement in every resource of the taker's pool.
+bool within_entitlement(const TrialWorld& world, const Taker& taker, model::QueueId queue);
 // Whether the class of some live attempt may give way to the taker's.
 bool could_preempt(const TrialWorld& world, const Taker& taker);
 // Whether the taker may take anything back at all.
 bool may_take_back(const TrialWorld& world, const Taker& taker);
 
-// Queues with live work in the taker's pool of which some could be taken, by what depends on the
-// queue alone: whole queues are passed over without a look at their attempts.
-struct Losers {
-  std::vector<Loser> queues;  // by id
-  QueueBars bars;
-};
-
 Losers losers_to(const TrialWorld& world, const Taker& taker);
 // Whether the rights of its class let the loser's live attempt be taken, by either route.
 bool may_lose(const TrialWorld& world, const Taker& taker, const Loser& loser,
               const model::WorkloadRecord& victim);
-
-// When the first of those that only their min run time protects will have run long enough, as
-// things are held now.
-std::optional<base::Instant> first_to_ripen(const TrialWorld& world, const Taker& taker,
-                                            Losers& losers);
 
 }  // namespace scheduling::internal

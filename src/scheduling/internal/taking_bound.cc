@@ -175,8 +175,11 @@ void count_all(const TrialWorld& world, const Taker& taker, std::int64_t need, c
   bound.is_complete = true;
 }
 
+// Slices are charged by where they start: their number does not follow from sums.
 bool is_countable(const model::Workload& workload) {
-  return workload.groups.size() == 1 && workload.groups.front().device_options.size() <= 1;
+  if (workload.groups.size() != 1) return false;
+  const auto& options = workload.groups.front().device_options;
+  return options.empty() || (options.size() == 1 && options.front().slice.empty());
 }
 
 // Whether nobody may lose more than was counted with.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "model/ids.h"
+#include "model/reason.h"
 
 namespace scheduling::internal {
 
@@ -32,6 +33,13 @@ struct Loser {
   std::int64_t excess = 0;     // milli-devices; kNoLimit: something else decides
 };
 inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+// Queues with live work in the taker's pool of which some could be taken, by what depends on the
+// queue alone: whole queues are passed over without a look at their attempts.
+struct Losers {
+  std::vector<Loser> queues;                     // by id
+  std::map<model::QueueId, model::Reason> bars;  // to reclaim from every other queue; None: none
+};
 
 struct TakingBound {
   std::vector<Loser> losers;                    // by queue, each with some excess to spare

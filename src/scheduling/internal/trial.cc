@@ -1,11 +1,13 @@
 #include "scheduling/internal/trial.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "policy/charge.h"
 #include "policy/eligibility.h"
 #include "scheduling/internal/explaining.h"
+#include "scheduling/internal/quick_look.h"
 #include "scheduling/internal/victims.h"
 
 namespace scheduling::internal {
@@ -22,7 +24,30 @@ using model::Verdict;
 using model::Workload;
 using model::WorkloadRecord;
 
-void refresh_facts(const State& state, std::int64_t cluster_version, const Workload& workload,
+namespace {
+
+void fill_quota_tests(const State& state, const policy::QuotaTable& quotas,
+                      const Workload& workload, PoolFacts& facts) {
+  const bool is_floor =
+      state.classes.at(workload.workload_class).reclaimable == model::Reclaimable::Never;
+  for (const auto& a : facts.ask.amounts()) {
+    if (!quotas.is_governed(a.dimension)) continue;
+    if (a.dimension.pool == facts.pool && quotas.has_keepers(a.dimension)) facts.asks_unlent = true;
+    for (const QueueId queue : state.queues.at(workload.queue).path) {
+      const policy::QuotaTerms terms = quotas.of(queue, a.dimension);
+      std::int64_t limit = terms.max.value_or(std::numeric_limits<std::int64_t>::max());
+      if (is_floor) limit = std::min(limit, terms.guarantee);
+      if (limit == std::numeric_limits<std::int64_t>::max()) continue;
+      facts.quota_tests.push_back(
+          {.queue = queue, .dimension = a.dimension, .need = a.amount, .limit = limit});
+    }
+  }
+}
+
+}  // namespace
+
+void refresh_facts(const State& state, const policy::QuotaTable& quotas,
+                   std::int64_t cluster_version, const Workload& workload,
                    EquivalenceClass& equals) {
   if (equals.facts_version == cluster_version) return;
   equals.facts_version = cluster_version;
@@ -33,8 +58,11 @@ void refresh_facts(const State& state, std::int64_t cluster_version, const Workl
     PoolFacts facts{.pool = pool,
                     .ask = policy::ask_in(state, workload, pool),
                     .could_fit = policy::could_ever_fit(state, workload, pool),
+                    .quota_tests = {},
                     .failed_at = {},
+                    .room = {},
                     .taking = {}};
+    fill_quota_tests(state, quotas, workload, facts);
     equals.could_fit = std::max(equals.could_fit, facts.could_fit);
     equals.pools.push_back(std::move(facts));
   }
@@ -175,17 +203,7 @@ class Chain {
 
   // Known without a search. When recording, the numbers are wanted, so it is never enough.
   bool surely_fails(PoolFacts& facts) {
-    if (depth_ == Depth::Recorded) return false;
-    if (surely_too_small(world_.view, workload_, facts.pool)) return true;
-    if (!facts.failed_at) return false;
-    const std::vector<model::NodeId>& growth = world_.view.pool(facts.pool).growth;
-    const bool is_single = workload_.groups.size() == 1 && equals_.need == 1;
-    // A gang may need several nodes together: any growth means to search again.
-    if (!is_single && *facts.failed_at != growth.size()) return false;
-    for (std::size_t i = *facts.failed_at; i < growth.size(); ++i)
-      if (place_member(world_.state, world_.view.node(growth[i]), request_, 0)) return false;
-    if (world_.view.is_untouched()) facts.failed_at = growth.size();
-    return true;
+    return depth_ != Depth::Recorded && surely_no_room(world_, workload_, equals_.need, facts);
   }
 
   // Failing once means failing until a node grows: true for equal members of one kind, which each
@@ -207,7 +225,10 @@ class Chain {
 
   bool take_back(const Taker& taker, PoolFacts& facts, std::int64_t placed) {
     if (depth_ == Depth::Quick) {
-      trial_.is_open = true;
+      const TakingLook look = look_at_taking(world_, taker, equals_.need, facts);
+      fail(look.reason);
+      note_until(look.until);
+      trial_.is_open = look.is_open;
       return false;
     }
     Request least = request_;
@@ -237,9 +258,12 @@ class Chain {
       return true;
     }
     fail(search.failure);
-    if (search.until)
-      trial_.until = trial_.until ? std::min(*trial_.until, *search.until) : search.until;
+    note_until(search.until);
     return false;
+  }
+
+  void note_until(std::optional<base::Instant> until) {
+    if (until) trial_.until = std::min(trial_.until.value_or(base::kNever), *until);
   }
 
   // Calls `visit(queue, dimension, amount asked)` along the queue path until one fails.

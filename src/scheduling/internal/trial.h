@@ -16,6 +16,7 @@
 #include "model/policy_set.h"
 #include "model/state.h"
 #include "scheduling/internal/cluster_view.h"
+#include "scheduling/internal/losers_book.h"
 #include "scheduling/internal/pending_index.h"
 #include "scheduling/internal/placing.h"
 #include "scheduling/internal/quota_view.h"
@@ -67,12 +68,15 @@ struct TrialWorld {
   QuotaView& quotas;
   const LiveIndex& live;
   RoomMemory& room;
+  LosersBook& losers;
+  std::uint64_t& stamp;  // another for every state of what is held: grows with each decision
   const std::set<model::AttemptId>& stopping;  // told to stop by this plan
 };
 
 // The facts of a class, brought up to date with the cluster.
-void refresh_facts(const model::State& state, std::int64_t cluster_version,
-                   const model::Workload& workload, EquivalenceClass& equals);
+void refresh_facts(const model::State& state, const policy::QuotaTable& quotas,
+                   std::int64_t cluster_version, const model::Workload& workload,
+                   EquivalenceClass& equals);
 
 // `record` is null for a workload that was not submitted; `head` is the workload that must go first
 // in a strict queue, none when this one may go. Remembers in `equals` where placing failed.

@@ -168,35 +168,41 @@ class Search {
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
                           std::int64_t need, Depth depth, TakingBound& bound) {
   VictimSearch result;
-  if (taker.record != nullptr && world.now < taker.record->claim_allowed_at) {
+  LosersEntry& entry = losers_entry(world, taker);
+  const bool wants_numbers = depth == Depth::Recorded;
+  const bool is_back_off = taker.record != nullptr && world.now < taker.record->claim_allowed_at;
+  if (is_back_off) {
     result.failure = Reason::ClaimBackoff;
-    result.until = taker.record->claim_allowed_at;
-    if (depth == Depth::Recorded)
+    if (wants_numbers)
       result.placeable =
           Room(world.state, world.view, world.room, request, taker.pool, need).place({}).placed;
-    return result;
-  }
-  Losers losers = losers_to(world, taker);
-  const bool wants_numbers = depth == Depth::Recorded;
-  if (wants_numbers || !is_hopeless(world, taker, need, losers.queues, bound)) {
+  } else if (wants_numbers || !is_hopeless(world, taker, need, entry.losers.queues, bound)) {
     // One eviction has one cause: what is borrowed is taken back first, else a lower class gives
     // way.
-    result = Search(world, taker, request, need, losers, Reason::Reclaim).run(depth);
+    result = Search(world, taker, request, need, entry.losers, Reason::Reclaim).run(depth);
     if (!result.victims.empty()) return result;
-    if (std::ranges::any_of(losers.queues, &Loser::by_preemption)) {
+    if (std::ranges::any_of(entry.losers.queues, &Loser::by_preemption)) {
       VictimSearch preempt =
-          Search(world, taker, request, need, losers, Reason::Preempt).run(depth);
+          Search(world, taker, request, need, entry.losers, Reason::Preempt).run(depth);
       if (!preempt.victims.empty()) return preempt;
       result.placeable = std::max(result.placeable, preempt.placeable);
       if (result.failure == Reason::None) result.failure = preempt.failure;
     }
   }
-  result.until = first_to_ripen(world, taker, losers);
+  result.until = retry_of_taking(world, taker, entry);
+  if (is_back_off) return result;
   if (result.until)
     result.failure = Reason::MinRuntime;
   else if (result.failure == Reason::None)
     result.failure = Reason::NotEnoughVictims;
   return result;
+}
+
+std::optional<Instant> retry_of_taking(const TrialWorld& world, const Taker& taker,
+                                       LosersEntry& entry) {
+  if (taker.record != nullptr && world.now < taker.record->claim_allowed_at)
+    return taker.record->claim_allowed_at;
+  return first_to_ripen(world, taker, entry);
 }
 
 }  // namespace scheduling::internal

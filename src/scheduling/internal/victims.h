@@ -26,4 +26,8 @@ struct VictimSearch {
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
                           std::int64_t need, Depth depth, TakingBound& bound);
 
+// When a taker that found nothing to take may find something by the mere passing of time.
+std::optional<base::Instant> retry_of_taking(const TrialWorld& world, const Taker& taker,
+                                             LosersEntry& entry);
+
 }  // namespace scheduling::internal
