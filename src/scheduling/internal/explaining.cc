@@ -34,7 +34,11 @@ class Rejections {
     Rejection& row = rows_[reason];
     row.reason = reason;
     ++row.count;
-    if (row.examples.size() < kMaxExamples) row.examples.push_back(node);
+    // The lowest ids, in whatever order the nodes come.
+    const auto at = std::ranges::lower_bound(row.examples, node);
+    if (at == row.examples.end() && row.examples.size() == kMaxExamples) return;
+    row.examples.insert(at, node);
+    if (row.examples.size() > kMaxExamples) row.examples.pop_back();
   }
   std::vector<Rejection> rows() const {
     std::vector<Rejection> all;
@@ -193,6 +197,41 @@ Step place_passed_step(const PoolFacts& facts, std::int64_t need, std::int64_t h
   return step;
 }
 
+namespace {
+
+std::vector<Rejection> rejected_nodes(const TrialWorld& world, const Request& request, PoolId pool,
+                                      std::int32_t group) {
+  const Workload& workload = *request.workload;
+  const model::TaskGroup& tasks = workload.groups[static_cast<std::size_t>(group)];
+  Rejections rejections;
+  for (const auto& [shape, nodes] : world.state.pools.at(pool).shapes) {
+    if (nodes.empty()) continue;
+    const Reason never =
+        policy::never_fits(world.state.nodes.at(nodes.front()).node, tasks, workload.constraints);
+    for (const NodeId id : nodes) {
+      const Reason reason = rejection(world.state, world.view.node(id), request, group, never);
+      if (reason != Reason::None) rejections.add(reason, id);
+    }
+  }
+  return rejections.rows();
+}
+
+std::vector<Holder> largest_holders(const TrialWorld& world, Dimension dimension) {
+  std::vector<Holder> holders;
+  const auto live = world.live.by_amount.find(dimension);
+  if (live == world.live.by_amount.end()) return holders;
+  for (const auto& [minus_amount, workload] : live->second) {
+    if (holders.size() == model::kMaxHolders) break;
+    holders.push_back({.workload = workload,
+                       .queue = world.state.workloads.at(workload).workload.queue,
+                       .amount = -minus_amount,
+                       .until = {}});
+  }
+  return holders;
+}
+
+}  // namespace
+
 Step place_failed_step(const TrialWorld& world, const Taker& taker, const Request& request,
                        const PlaceFailure& failure, const PoolTrial& trial, std::int64_t need) {
   Step step{.test = Test::Place,
@@ -206,24 +245,8 @@ Step place_failed_step(const TrialWorld& world, const Taker& taker, const Reques
   step.reason = failure.reason;
   step.need = need;
   step.have = trial.placed;
-  Rejections rejections;
-  for (const NodeId id : world.state.pools.at(taker.pool).nodes) {
-    const Reason reason =
-        rejection(world.state, world.view.node(id), request, std::max(0, trial.short_group));
-    if (reason != Reason::None) rejections.add(reason, id);
-  }
-  step.rejected = rejections.rows();
-  const auto live = world.live.by_pool.find(taker.pool);
-  if (live == world.live.by_pool.end()) return step;
-  for (const auto& [queue, attempts] : live->second) {
-    for (const auto& [ripe_at, id] : attempts) {
-      const Attempt& attempt = world.state.workloads.at(id).attempts.back();
-      const std::int64_t amount = attempt.charge.of(failure.dimension);
-      if (amount > 0)
-        step.holders.push_back({.workload = id, .queue = queue, .amount = amount, .until = {}});
-    }
-  }
-  keep_largest(step.holders);
+  step.rejected = rejected_nodes(world, request, taker.pool, std::max(0, trial.short_group));
+  step.holders = largest_holders(world, failure.dimension);
   for (Holder& holder : step.holders) {
     const WorkloadRecord& record = world.state.workloads.at(holder.workload);
     const Protection protection = protection_of(world, taker, record, nullptr);

@@ -46,6 +46,7 @@ void Derived::enter_live(const WorkloadRecord& record) {
   const Attempt& attempt = record.attempts.back();
   const model::WorkloadClass& own = state.classes.at(record.workload.workload_class);
   LiveFacts facts{.pools = {},
+                  .amounts = {},
                   .queue = record.workload.queue,
                   .workload_class = own.id,
                   .deadline = base::kNever,
@@ -61,6 +62,11 @@ void Derived::enter_live(const WorkloadRecord& record) {
   for (const model::PoolId pool : facts.pools)
     live.by_pool[pool][facts.queue].insert({facts.ripe_at, record.workload.id});
   ++live.by_class[facts.workload_class];
+  for (const auto& a : attempt.charge.amounts())
+    if (std::ranges::find(facts.pools, a.dimension.pool) != facts.pools.end()) {
+      live.by_amount[a.dimension].insert({-a.amount, record.workload.id});
+      facts.amounts.push_back(a);
+    }
   if (facts.deadline != base::kNever) deadlines.insert({facts.deadline, attempt.id});
   live.ripening.insert({facts.ripe_at, attempt.id});
   live_facts_[attempt.id] = std::move(facts);
@@ -100,6 +106,8 @@ void Derived::leave_live(AttemptId attempt) {
     if (attempts.empty()) by_queue.erase(facts.queue);
     if (by_queue.empty()) live.by_pool.erase(pool);
   }
+  for (const auto& a : facts.amounts)
+    live.by_amount[a.dimension].erase({-a.amount, attempt.workload});
   if (--live.by_class[facts.workload_class] == 0) live.by_class.erase(facts.workload_class);
   deadlines.erase({facts.deadline, attempt});
   live.ripening.erase({facts.ripe_at, attempt});

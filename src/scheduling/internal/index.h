@@ -48,6 +48,7 @@ struct Derived {
  private:
   struct LiveFacts {
     std::vector<model::PoolId> pools;
+    std::vector<model::DimensionAmount> amounts;  // in these pools
     model::QueueId queue;
     model::ClassId workload_class;
     base::Instant deadline;

@@ -208,10 +208,9 @@ FreeNode unclaimed(const State& state, const FreeNode& node) {
 }  // namespace
 
 Reason rejection(const State& state, const FreeNode& node, const Request& request,
-                 std::int32_t group) {
+                 std::int32_t group, Reason never) {
   const TaskGroup& tasks = group_of(request, group);
   if (!node.is_ready) return Reason::NodeNotReady;
-  const Reason never = policy::never_fits(*node.node, tasks, request.workload->constraints);
   const bool is_static = never == Reason::AttributeMismatch || never == Reason::TaintNotTolerated ||
                          never == Reason::WrongModel || never == Reason::UnknownSlice;
   if (is_static) return never;

@@ -36,8 +36,9 @@ std::optional<model::MemberPlacement> place_member(const model::State& state, co
 
 // Why the node cannot take one member of the group now: the first reason in the order of
 // docs/design/0001-first-planner.md; None when it can.
+// `never` is policy::never_fits of the node, which is the same for all nodes of a shape.
 model::Reason rejection(const model::State& state, const FreeNode& node, const Request& request,
-                        std::int32_t group);
+                        std::int32_t group, model::Reason never);
 
 struct PoolTrial {
   model::Placement placement;  // what was placed, minima first; complete when `is_complete`

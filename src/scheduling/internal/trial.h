@@ -30,6 +30,8 @@ struct LiveIndex {
   using Attempts = std::set<std::pair<base::Instant, model::WorkloadId>>;
   std::map<model::PoolId, std::map<model::QueueId, Attempts>> by_pool;
   std::map<model::ClassId, std::int64_t> by_class;
+  // What live attempts are charged with in leaf pools, negated: the largest come first.
+  std::map<model::Dimension, std::set<std::pair<std::int64_t, model::WorkloadId>>> by_amount;
   // When live attempts will have run long enough to be stopped, and the nodes, by leaf pool, on
   // which some have by now: a log, read from where a reader stopped.
   std::set<std::pair<base::Instant, model::AttemptId>> ripening;
