@@ -22,10 +22,14 @@ ClusterView::ClusterView(const State& state) : state_(&state) {
 void ClusterView::load(NodeId id, Change change) {
   ASSERT(undo_.empty());
   const NodeRecord& record = state_->nodes.at(id);
-  if (nodes_.size() < id.value) nodes_.resize(id.value);
+  if (nodes_.size() < id.value) {
+    nodes_.resize(id.value);
+    unpinned_.resize(id.value);
+  }
   FreeNode& node = nodes_[id.value - 1];
   if (node.node != nullptr) leave_indexes(id);
   node = free_node(*state_, record);
+  unpinned_[id.value - 1] = unpinned(*state_, record);
   enter_indexes(id);
   if (change == Change::More) pool_of(node).growth.push_back(id);
 }

@@ -81,6 +81,49 @@ void erase_one(std::vector<QueueId>& tenants, QueueId tenant) {
 
 }  // namespace
 
+namespace {
+
+bool is_pinned(const State& state, model::AttemptId attempt) {
+  const Workload& workload = state.workloads.at(attempt.workload).workload;
+  const model::WorkloadClass& own = state.classes.at(workload.workload_class);
+  return own.reclaimable == model::Reclaimable::Never &&
+         own.preemptible == model::Preemptible::Never;
+}
+
+}  // namespace
+
+bool Unpinned::could_take(const model::TaskGroup& group) const {
+  if (group.per_member.of(model::kCpu) > cpu || group.per_member.of(model::kMemory) > memory)
+    return false;
+  if (group.device_options.size() != 1) return true;
+  const model::DeviceRequest& option = group.device_options.front();
+  return option.is_whole() ? devices >= option.count.value : most_milli >= option.share.value;
+}
+
+Unpinned unpinned(const State& state, const NodeRecord& record) {
+  Unpinned left{.cpu = record.node.allocatable.of(model::kCpu),
+                .memory = record.node.allocatable.of(model::kMemory)};
+  for (std::size_t i = 0; i < record.devices.size(); ++i) {
+    if (!takes_new_work(record.node.devices[i].health)) continue;
+    std::int64_t pinned = 0;
+    for (const model::Occupant& occupant : record.devices[i].occupants)
+      if (is_pinned(state, occupant.attempt)) pinned += occupant.milli.value;
+    if (pinned == 0) ++left.devices;
+    left.most_milli = std::max(left.most_milli, static_cast<std::int32_t>(1000 - pinned));
+  }
+  for (const model::AttemptId& attempt : record.attempts) {
+    if (!is_pinned(state, attempt)) continue;
+    const model::WorkloadRecord& owner = state.workloads.at(attempt.workload);
+    for (const MemberPlacement& member : owner.attempts.back().placement.members) {
+      if (member.node != record.node.id) continue;
+      const model::Quantities& held = per_member(owner.workload, member);
+      left.cpu -= held.of(model::kCpu);
+      left.memory -= held.of(model::kMemory);
+    }
+  }
+  return left;
+}
+
 FreeNode free_node(const State& state, const NodeRecord& record) {
   FreeNode node;
   node.node = &record.node;

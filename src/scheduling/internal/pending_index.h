@@ -15,6 +15,7 @@
 
 #include "base/instant.h"
 #include "model/ids.h"
+#include "model/placement.h"
 #include "model/policy_set.h"
 #include "model/reason.h"
 #include "model/resources.h"
@@ -50,6 +51,9 @@ struct PoolFacts {
   bool asks_unlent = false;  // what others keep may stop it too
   // Where the pool's growth stood when placing failed last; nothing: not known to fail.
   std::optional<std::size_t> failed_at;
+  // The place found last, while nothing was decided since.
+  std::uint64_t found_at = 0;  // the stamp of the world; 0: none
+  model::Placement found;
   TakingBound room;    // with nobody gone
   TakingBound taking;  // with those gone who may lose work
 };

@@ -21,12 +21,15 @@ namespace {
 // free, which an upper bound may do.
 constexpr std::size_t kMostMembersRead = 64;
 
-// Counts one group on single nodes.
+enum class Seen { State, Overlay };
+
+// Counts one group on single nodes, as State has them or with what the plan decided so far.
 class Count {
  public:
   Count(const TrialWorld& world, const Taker& taker, std::int64_t need,
-        const std::vector<Loser>& losers)
-      : world_(world),
+        const std::vector<Loser>& losers, Seen seen = Seen::State)
+      : seen_(seen),
+        world_(world),
         taker_(taker),
         constraints_(taker.workload->constraints),
         group_(taker.workload->groups.front()),
@@ -50,6 +53,7 @@ class Count {
   const Loser* loser_of(AttemptId id) const {
     const WorkloadRecord& record = world_.state.workloads.at(id.workload);
     if (record.attempts.back().phase == model::AttemptPhase::Stopping) return nullptr;
+    if (seen_ == Seen::Overlay && world_.stopping.contains(id)) return nullptr;
     const auto loser = std::ranges::lower_bound(losers_, record.workload.queue, {}, &Loser::queue);
     const bool is_loser = loser != losers_.end() && loser->queue == record.workload.queue;
     return is_loser && protected_until(world_.state, record) <= world_.now &&
@@ -59,8 +63,12 @@ class Count {
   }
 
   // What of the device is in the hands of those who stay, or set aside.
-  std::int64_t kept_of(const model::DeviceUse& use) const {
+  std::int64_t kept_of(const NodeRecord& record, std::size_t device) const {
+    const model::DeviceUse& use = record.devices[device];
     std::int64_t kept = use.secured_milli.value;
+    if (seen_ == Seen::Overlay)
+      kept = std::max<std::int64_t>(
+          kept, 1000 - use.milli.value - world_.view.node(record.node.id).devices[device].milli);
     for (const model::Occupant& occupant : use.occupants)
       if (loser_of(occupant.attempt) == nullptr) kept += occupant.milli.value;
     return kept;
@@ -75,7 +83,7 @@ class Count {
       const model::Device& device = record.node.devices[i];
       const auto part = policy::part_of(option, device);
       if (!takes_new_work(device.health) || !part) continue;
-      parts += (1000 - kept_of(record.devices[i])) / std::max<std::int64_t>(1, part->milli.value);
+      parts += (1000 - kept_of(record, i)) / std::max<std::int64_t>(1, part->milli.value);
     }
     return parts;
   }
@@ -104,7 +112,7 @@ class Count {
       const model::DeviceUse& use = record.devices[i];
       const model::Device& device = record.node.devices[i];
       if (!takes_new_work(device.health) || !policy::accepts_model(option, device)) continue;
-      if (kept_of(use) > 0) continue;
+      if (kept_of(record, i) > 0) continue;
       if (use.occupants.empty())
         ++devices;
       else
@@ -121,6 +129,11 @@ class Count {
 
   std::int64_t by_quantities(const NodeRecord& record) const {
     model::Quantities kept = record.secured;
+    if (seen_ == Seen::Overlay)
+      for (const auto& a : record.node.allocatable.amounts())
+        kept.set(a.resource, std::max<std::int64_t>(
+                                 0, a.amount - record.used.of(a.resource) -
+                                        world_.view.node(record.node.id).free.of(a.resource)));
     for (const AttemptId id : record.attempts) {
       const WorkloadRecord& owner = world_.state.workloads.at(id.workload);
       const auto& placed = owner.attempts.back().placement.members;
@@ -137,6 +150,7 @@ class Count {
     return members;
   }
 
+  Seen seen_;
   const TrialWorld& world_;
   const Taker& taker_;
   const model::Constraints& constraints_;
@@ -165,9 +179,11 @@ void count_all(const TrialWorld& world, const Taker& taker, std::int64_t need, c
   bound.nodes.clear();
   bound.members = 0;
   bound.is_complete = false;
+  const TaskGroup& group = taker.workload->groups.front();
   for (const auto& [shape, nodes] : world.state.pools.at(taker.pool).shapes) {
     if (nodes.empty() || !count.could_ever_fit(world.state.nodes.at(nodes.front()).node)) continue;
     for (const NodeId id : nodes) {
+      if (!world.view.unpinned_of(id).could_take(group)) continue;
       set_count(bound, id, count.on(world.state.nodes.at(id)));
       if (bound.members >= need) return;
     }
@@ -199,11 +215,8 @@ std::vector<Loser> with_spare(std::vector<Loser> losers) {
   return losers;
 }
 
-}  // namespace
-
-bool is_hopeless(const TrialWorld& world, const Taker& taker, std::int64_t need,
-                 const std::vector<Loser>& losers, TakingBound& bound) {
-  if (!is_countable(*taker.workload)) return false;
+bool is_hopeless_in_state(const TrialWorld& world, const Taker& taker, std::int64_t need,
+                          const std::vector<Loser>& losers, TakingBound& bound) {
   const auto& growth = world.view.pool(taker.pool).growth;
   const auto& ripened = world.live.ripened_in(taker.pool);
   const auto recount = [&](NodeId node, const std::vector<Loser>& with) {
@@ -236,6 +249,19 @@ bool is_hopeless(const TrialWorld& world, const Taker& taker, std::int64_t need,
   bound.grown = growth.size();
   bound.ripened = ripened.size();
   return bound.members < need;
+}
+
+}  // namespace
+
+bool is_hopeless(const TrialWorld& world, const Taker& taker, std::int64_t need,
+                 const std::vector<Loser>& losers, TakingBound& bound) {
+  if (!is_countable(*taker.workload)) return false;
+  if (is_hopeless_in_state(world, taker, need, losers, bound)) return true;
+  if (world.view.is_untouched() && world.stopping.empty()) return false;
+  // What the plan decided so far may have taken the room that State still shows.
+  TakingBound now;
+  count_all(world, taker, need, Count(world, taker, need, losers, Seen::Overlay), now);
+  return now.members < need;
 }
 
 }  // namespace scheduling::internal

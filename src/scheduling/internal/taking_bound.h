@@ -2,9 +2,10 @@
 // An upper bound of the room that taking back could make for a workload, so that a search that must
 // fail is not begun: on each node what is free and what those hold who could be stopped by now,
 // from each queue only as much as it may lose, whatever the order and the limits that a search also
-// keeps. Read from State alone, never from the overlay of a plan.
+// keeps.
 //
-// Kept with the equivalence class. It stays an upper bound while no queue may lose more than was
+// What is kept is read from State alone, never from the overlay of a plan. It is kept with the
+// equivalence class. It stays an upper bound while no queue may lose more than was
 // counted with, and the nodes that grew, or whose work became old enough to be stopped, are counted
 // again.
 //

@@ -60,6 +60,7 @@ void refresh_facts(const State& state, const policy::QuotaTable& quotas,
                     .could_fit = policy::could_ever_fit(state, workload, pool),
                     .quota_tests = {},
                     .failed_at = {},
+                    .found = {},
                     .room = {},
                     .taking = {}};
     fill_quota_tests(state, quotas, workload, facts);
@@ -216,11 +217,24 @@ class Chain {
   }
 
   PoolTrial place(PoolFacts& facts) {
+    if (facts.found_at == world_.stamp && depth_ == Depth::Full) return place_again(facts);
     const bool was_untouched = world_.view.is_untouched();
     PoolTrial trial = place_in_pool(world_.state, world_.view, request_, facts.pool);
+    if (trial.is_complete() && depth_ == Depth::Quick) {
+      facts.found_at = world_.stamp;
+      facts.found = trial.placement;
+    }
     if (!trial.is_complete() && was_untouched && is_monotone())
       facts.failed_at = world_.view.pool(facts.pool).growth.size();
     return trial;
+  }
+
+  // The quick look found it, and nothing was decided since.
+  PoolTrial place_again(const PoolFacts& facts) {
+    for (const model::MemberPlacement& member : facts.found.members)
+      world_.view.take(workload_, member, request_.tenant);
+    return {.placement = facts.found,
+            .placed = static_cast<std::int64_t>(facts.found.members.size())};
   }
 
   bool take_back(const Taker& taker, PoolFacts& facts, std::int64_t placed) {
