@@ -25,11 +25,12 @@ void ClusterView::load(NodeId id, Change change) {
   if (nodes_.size() < id.value) {
     nodes_.resize(id.value);
     unpinned_.resize(id.value);
+    free_.resize(id.value);
   }
   FreeNode& node = nodes_[id.value - 1];
   if (node.node != nullptr) leave_indexes(id);
   node = free_node(*state_, record);
-  unpinned_[id.value - 1] = unpinned(*state_, record);
+  unpinned_[id.value - 1] = glance_at_unpinned(*state_, record);
   enter_indexes(id);
   if (change == Change::More) pool_of(node).growth.push_back(id);
 }
@@ -50,6 +51,7 @@ ClusterView::PoolView& ClusterView::pool_of(const FreeNode& node) {
 
 void ClusterView::enter_indexes(NodeId id) {
   const FreeNode& node = nodes_[id.value - 1];
+  free_[id.value - 1] = glance_at_free(node);
   if (!node.is_ready) return;
   PoolView& pool = pool_of(node);
   pool.by_whole.insert({node.whole, id});

@@ -30,8 +30,9 @@ class ClusterView {
   void load(model::NodeId id, Change change);
 
   const FreeNode& node(model::NodeId id) const { return nodes_[id.value - 1]; }
-  // As State has it: the overlay does not change it.
-  const Unpinned& unpinned_of(model::NodeId id) const { return unpinned_[id.value - 1]; }
+  // `unpinned` is as State has it, `free` as the overlay has it.
+  const Glance& unpinned_at(model::NodeId id) const { return unpinned_[id.value - 1]; }
+  const Glance& free_at(model::NodeId id) const { return free_[id.value - 1]; }
   bool has(model::NodeId id) const {
     return id.value >= 1 && id.value <= nodes_.size() && nodes_[id.value - 1].node != nullptr;
   }
@@ -73,9 +74,10 @@ class ClusterView {
   PoolView& pool_of(const FreeNode& node);
 
   const model::State* state_;
-  std::vector<FreeNode> nodes_;     // by id - 1
-  std::vector<Unpinned> unpinned_;  // by id - 1
-  std::vector<PoolView> pools_;     // by id - 1
+  std::vector<FreeNode> nodes_;   // by id - 1
+  std::vector<Glance> unpinned_;  // by id - 1
+  std::vector<Glance> free_;      // by id - 1
+  std::vector<PoolView> pools_;   // by id - 1
   std::vector<std::pair<model::NodeId, FreeNode>> undo_;
 };
 

@@ -92,7 +92,7 @@ bool is_pinned(const State& state, model::AttemptId attempt) {
 
 }  // namespace
 
-bool Unpinned::could_take(const model::TaskGroup& group) const {
+bool Glance::could_take(const model::TaskGroup& group) const {
   if (group.per_member.of(model::kCpu) > cpu || group.per_member.of(model::kMemory) > memory)
     return false;
   if (group.device_options.size() != 1) return true;
@@ -100,9 +100,18 @@ bool Unpinned::could_take(const model::TaskGroup& group) const {
   return option.is_whole() ? devices >= option.count.value : most_milli >= option.share.value;
 }
 
-Unpinned unpinned(const State& state, const NodeRecord& record) {
-  Unpinned left{.cpu = record.node.allocatable.of(model::kCpu),
-                .memory = record.node.allocatable.of(model::kMemory)};
+Glance glance_at_free(const FreeNode& node) {
+  Glance free{.cpu = node.free.of(model::kCpu),
+              .memory = node.free.of(model::kMemory),
+              .devices = node.whole};
+  for (const FreeDevice& device : node.devices)
+    if (device.is_usable) free.most_milli = std::max(free.most_milli, device.milli);
+  return free;
+}
+
+Glance glance_at_unpinned(const State& state, const NodeRecord& record) {
+  Glance left{.cpu = record.node.allocatable.of(model::kCpu),
+              .memory = record.node.allocatable.of(model::kMemory)};
   for (std::size_t i = 0; i < record.devices.size(); ++i) {
     if (!takes_new_work(record.node.devices[i].health)) continue;
     std::int64_t pinned = 0;

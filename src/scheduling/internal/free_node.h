@@ -46,18 +46,20 @@ struct FreeNode {
   std::vector<DeviceTenant> device_tenants;  // in no order
 };
 
-// What would be left of a node without everybody whose class lets him be stopped at all: a few
-// numbers in a row, so that a search over many nodes passes most of them over.
-struct Unpinned {
+// A node in a few numbers, all nodes in one row, so that a search passes most of them over.
+struct Glance {
   std::int64_t cpu = 0;
   std::int64_t memory = 0;
-  std::int32_t devices = 0;     // usable ones that nobody pins
+  std::int32_t devices = 0;     // whole ones
   std::int32_t most_milli = 0;  // of one usable device
 
-  // Whether one member of the group could ever be made room for: true where in doubt.
+  // Whether one member of the group might go there: false only when it certainly cannot.
   bool could_take(const model::TaskGroup& group) const;
 };
-Unpinned unpinned(const model::State& state, const model::NodeRecord& record);
+// What is free.
+Glance glance_at_free(const FreeNode& node);
+// What would be left without everybody whose class lets him be stopped at all.
+Glance glance_at_unpinned(const model::State& state, const model::NodeRecord& record);
 
 // The node as State has it now.
 FreeNode free_node(const model::State& state, const model::NodeRecord& record);

@@ -297,6 +297,7 @@ class PoolPlacer {
   }
 
   std::optional<MemberPlacement> at(NodeId id, std::int32_t group) const {
+    if (!view_.free_at(id).could_take(group_of(request_, group))) return std::nullopt;
     return place_member(state_, view_.node(id), request_, group);
   }
 

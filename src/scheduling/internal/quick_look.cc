@@ -12,27 +12,13 @@ using model::Workload;
 
 namespace {
 
-// A glance at the sums of a node before the member is placed on it in earnest.
-bool could_take_one(const FreeNode& node, const model::TaskGroup& group) {
-  if (!node.is_ready) return false;
-  for (const auto& a : group.per_member.amounts())
-    if (node.free.of(a.resource) < a.amount) return false;
-  if (group.device_options.size() != 1) return true;
-  const model::DeviceRequest& option = group.device_options.front();
-  if (option.is_whole()) return node.whole >= option.count.value;
-  const std::int64_t share = option.share.value;
-  return share == 0 || std::ranges::any_of(node.devices, [share](const FreeDevice& device) {
-           return device.is_usable && device.milli >= share;
-         });
-}
-
 // A single member that fitted nowhere fits only where a node grew since.
 bool fits_where_it_grew(const TrialWorld& world, const Workload& workload, PoolFacts& facts) {
   const auto& growth = world.view.pool(facts.pool).growth;
   std::optional<Request> request;
   for (std::size_t i = *facts.failed_at; i < growth.size(); ++i) {
+    if (!world.view.free_at(growth[i]).could_take(workload.groups.front())) continue;
     const FreeNode& node = world.view.node(growth[i]);
-    if (!could_take_one(node, workload.groups.front())) continue;
     if (!request) request = request_for(world.state, workload);
     if (place_member(world.state, node, *request, 0)) return true;
   }

@@ -183,7 +183,7 @@ void count_all(const TrialWorld& world, const Taker& taker, std::int64_t need, c
   for (const auto& [shape, nodes] : world.state.pools.at(taker.pool).shapes) {
     if (nodes.empty() || !count.could_ever_fit(world.state.nodes.at(nodes.front()).node)) continue;
     for (const NodeId id : nodes) {
-      if (!world.view.unpinned_of(id).could_take(group)) continue;
+      if (!world.view.unpinned_at(id).could_take(group)) continue;
       set_count(bound, id, count.on(world.state.nodes.at(id)));
       if (bound.members >= need) return;
     }

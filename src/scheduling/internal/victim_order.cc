@@ -144,7 +144,7 @@ std::vector<NodeId> nodes_by_lost_work(const TrialWorld& world, const Taker& tak
     if (!could_fit) continue;
     for (const NodeId id : nodes) {
       const FreeNode& node = world.view.node(id);
-      if (!node.is_ready || !world.view.unpinned_of(id).could_take(group)) continue;
+      if (!node.is_ready || !world.view.unpinned_at(id).could_take(group)) continue;
       candidates_on(world, taker, losers, id, candidates);
       if (const auto lost_work = lost_work_on(node, group, candidates))
         order.emplace_back(*lost_work, id);
