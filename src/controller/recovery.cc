@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "controller/internal/core.h"
 #include "controller/replay.h"
+#include "platform/fault_point.h"
 #include "platform/log.h"
 #include "policy/default_policy.h"
 
@@ -17,8 +18,10 @@ base::Result<base::Done> Controller::recover(base::Instant now) {
   Parts& parts = *parts_;
   ASSERT(parts.batch.events.empty());
   // First the epoch: from here on no older controller can append behind what is read next.
+  static_cast<void>(FAULT("controller.recover.before_epoch"));
   const auto epoch = parts.store.acquire_epoch();
   if (!epoch) return tl::unexpected(epoch.error());
+  static_cast<void>(FAULT("controller.recover.after_epoch"));
   if (auto rebuilt = parts.rebuild(); !rebuilt) return rebuilt;
   parts.must_settle_nodes = false;
   parts.now = std::max(now, parts.state.now);
@@ -30,6 +33,7 @@ base::Result<base::Done> Controller::recover(base::Instant now) {
     parts.must_rebuild = true;
     return agreed;
   }
+  static_cast<void>(FAULT("controller.recover.reconciled"));
   auto committed = parts.commit();
   if (committed) parts.due = parts.now;
   return committed;

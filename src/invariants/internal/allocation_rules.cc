@@ -175,14 +175,23 @@ void check_tenants_of_device(const State& state, const NodeRecord& node, std::si
 
 }  // namespace
 
+void check_node_allocations(const State& state, const NodeRecord& node, Findings& findings) {
+  check_node(node, findings);
+  for (std::size_t i = 0; i < node.devices.size(); ++i)
+    check_tenants_of_device(state, node, i, findings);
+}
+
+void check_attempt_allocations(const State& state, const WorkloadRecord& record,
+                               const model::Attempt& attempt, Findings& findings) {
+  check_gang(state, record, attempt.placement, "attempt " + model::to_text(attempt.id), findings);
+}
+
 void check_allocations(const State& state, Findings& findings) {
   state.nodes.each([&](model::NodeId, const NodeRecord& node) {
-    check_node(node, findings);
-    for (std::size_t i = 0; i < node.devices.size(); ++i)
-      check_tenants_of_device(state, node, i, findings);
+    check_node_allocations(state, node, findings);
   });
   each_live(state, [&](const WorkloadRecord& record, const model::Attempt& attempt) {
-    check_gang(state, record, attempt.placement, "attempt " + model::to_text(attempt.id), findings);
+    check_attempt_allocations(state, record, attempt, findings);
   });
   for (const auto& [id, claim] : state.claims)
     check_gang(state, state.workloads.at(claim.owner), claim.placement,

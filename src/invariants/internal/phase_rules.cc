@@ -143,9 +143,13 @@ void check_claims_fit(const State& state, Findings& findings) {
 
 }  // namespace
 
+void check_workload_phase(const State& state, const WorkloadRecord& record, Findings& findings) {
+  check_record(state, record, findings);
+}
+
 void check_phases(const State& state, Findings& findings) {
   state.workloads.each([&](model::WorkloadId, const WorkloadRecord& record) {
-    check_record(state, record, findings);
+    check_workload_phase(state, record, findings);
   });
   for (const auto& [id, claim] : state.claims)
     check_claim(state, claim, findings);
