@@ -144,7 +144,7 @@ std::vector<Violation> EventCheck::after(const State& state, const model::Event&
   for (const model::NodeId id : touched.nodes) {
     const model::NodeRecord* node = state.nodes.find(id);
     if (node == nullptr) continue;
-    internal::check_node_allocations(state, *node, findings);
+    internal::check_node_allocations(*node, findings);
     check_occupants(state, *node, findings);
   }
   if (!touched.workloads.empty()) check_held(state, findings);

@@ -105,6 +105,8 @@ void Happenings::repair(base::Instant now) {
   std::vector<controller::NodeReport> nodes = around_.machines.nodes();
   for (controller::NodeReport& report : nodes) {
     around_.machines.resume_node(report.node.name);
+    if (const auto whole = whole_.find(report.node.name); whole != whole_.end())
+      report = whole->second;
     report.node.condition = NodeCondition::Ready;
     report.node.condition_note.clear();
     for (model::Device& device : report.node.devices)

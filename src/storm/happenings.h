@@ -113,6 +113,7 @@ class Happenings {
   std::multimap<base::Instant, std::function<void()>> agenda_;
   std::int64_t submitted_ = 0;
   std::int64_t nodes_added_ = 0;
+  std::map<std::string, controller::NodeReport> whole_;  // of nodes that came back with less
 };
 
 }  // namespace storm

@@ -94,6 +94,7 @@ void Happenings::shrink_node(Random& random) {
   if (nodes.empty()) return;
   controller::NodeReport report = nodes[random.below(nodes.size())];
   if (around_.machines.is_paused(report.node.name)) return;
+  whole_.try_emplace(report.node.name, report);
   around_.machines.reboot_node(report.node.name);
   report.node.condition = NodeCondition::Ready;
   report.node.condition_note.clear();

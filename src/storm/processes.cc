@@ -69,9 +69,10 @@ bool Processes::recover(Process& process, base::Instant now) {
 
 bool Processes::is_due(const Process& process, base::Instant now) const {
   if (process.stopped_until > now) return false;
-  return !process.inbox.empty() || process.controller->next_due() <= clock(now) ||
-         (process.controller->is_degraded() && process.retry_at <= now) ||
-         !process.has_turned_since_wake;
+  if (!process.inbox.empty() || !process.has_turned_since_wake) return true;
+  // As the daemon's loop: while the journal cannot be written, only now and then.
+  return process.controller->is_degraded() ? process.retry_at <= now
+                                           : process.controller->next_due() <= clock(now);
 }
 
 base::Instant Processes::next_due(base::Instant now) const {
@@ -82,8 +83,9 @@ base::Instant Processes::next_due(base::Instant now) const {
       return;
     }
     if (!process.inbox.empty() || !process.has_turned_since_wake) due = std::min(due, now);
-    if (process.controller->is_degraded()) due = std::min(due, process.retry_at);
-    due = std::min(due, process.controller->next_due() - clock_error_);
+    due = std::min(due, process.controller->is_degraded()
+                            ? process.retry_at
+                            : process.controller->next_due() - clock_error_);
   };
   if (serving_ != nullptr) {
     consider(*serving_);

@@ -21,7 +21,18 @@ constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
 // One turn of so many is looked at whole.
 constexpr std::uint64_t kLookEvery = 24;
 
-std::string brief(const auto& record) { return base::to_json(record).substr(0, 1500); }
+invariants::Violation located(invariants::Violation violation, const model::Event& event) {
+  violation.text +=
+      fmt::format(", with event {} ({})", event.sequence.value, model::kind_of(event));
+  return violation;
+}
+
+bool starts_in_free_room(const model::Explanation& why) {
+  return why.verdict == model::Verdict::Starts && !why.steps.empty() &&
+         why.steps.back().test != model::Test::Victims;
+}
+
+std::string brief(const auto& record) { return base::to_json(record).substr(0, 6000); }
 
 }  // namespace
 
@@ -65,9 +76,9 @@ void Watch::follow(const model::Event& event) {
   journal_.after(state_, event);
   ledger_.observe(state_, event);
   for (; journal_seen_ < journal_.violations().size(); ++journal_seen_)
-    violations_.add(journal_.violations()[journal_seen_]);
-  for (invariants::Violation& violation : events_.after(state_, event))
-    violations_.add(std::move(violation));
+    violations_.add(located(journal_.violations()[journal_seen_], event));
+  for (const invariants::Violation& violation : events_.after(state_, event))
+    violations_.add(located(violation, event));
   head_ = controller::next_link(head_, base::encode(event));
   if (event.sequence.value % 16 == 0) links_[event.sequence.value] = head_;
   ++counts_.events;
@@ -188,7 +199,8 @@ void Watch::check_explanations(const controller::Controller& controller, base::I
       violations_.add("24 waits without an explanation", "workload {}", id.value);
       continue;
     }
-    if (plan.answer->verdict == model::Verdict::Starts)
+    // Taking back may wait for the queue's head, a back-off or an equal one; free room may not.
+    if (starts_in_free_room(*plan.answer))
       violations_.add("18 could start and waits", "workload {}: {}", id.value, brief(*plan.answer));
     for (const std::string& difference : invariants::check_explanation(
              state, state.policy, state.workloads.at(id), *plan.answer, std::max(now, state.now)))

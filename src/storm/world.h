@@ -53,6 +53,7 @@ class World {
   void expect_settled();
   void drain();
   void expect_drained();
+  void expect_lasting(const model::WorkloadRecord& record);
   bool is_drained() const;
   Outcome outcome() const;
 

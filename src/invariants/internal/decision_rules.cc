@@ -79,6 +79,43 @@ void check_start_place(const State& state, const WorkloadRecord& record,
   }
 }
 
+void check_node_amounts(const State& state, const model::Placement& placement, Findings& findings) {
+  for (const MemberPlacement& member : placement.members) {
+    const model::NodeRecord& node = state.nodes.at(member.node);
+    for (const auto& used : node.used.amounts()) {
+      if (used.resource == model::kDevice) continue;
+      const std::int64_t whole = node.node.allocatable.of(used.resource);
+      if (used.amount + node.secured.of(used.resource) > whole)
+        findings.add("4 node over-committed", "node {} resource {}: {} and {} set aside of {}",
+                     node.node.id.value, used.resource.value, used.amount,
+                     node.secured.of(used.resource), whole);
+    }
+  }
+}
+
+void check_start_tenants(const State& state, const WorkloadRecord& record,
+                         const model::Placement& placement, Findings& findings) {
+  const auto tenant_of = [&state](const WorkloadRecord& of) {
+    return state.queues.at(of.workload.queue).path.back();
+  };
+  const auto shares = [&state](QueueId tenant) {
+    return state.queues.at(tenant).queue.shares_devices_across_tenants;
+  };
+  const QueueId own = tenant_of(record);
+  for (const MemberPlacement& member : placement.members)
+    for (const auto& part : member.devices) {
+      const auto& use =
+          state.nodes.at(member.node).devices.at(static_cast<std::size_t>(part.device));
+      for (const model::Occupant& occupant : use.occupants) {
+        const QueueId other = tenant_of(state.workloads.at(occupant.attempt.workload));
+        if (other != own && !(shares(own) && shares(other)))
+          findings.add("15 tenants on one device", "workload {} beside {} on node {} device {}",
+                       record.workload.id.value, model::to_text(occupant.attempt),
+                       member.node.value, part.device);
+      }
+    }
+}
+
 void check_start_claim(const State& state, const WorkloadRecord& record, const model::Start& start,
                        Findings& findings) {
   const std::string who = model::to_text(start.attempt);
@@ -126,14 +163,26 @@ void check_start_quota(const State& state, const WorkloadRecord& record, const m
   }
 }
 
-void check_ceilings(const State& state, const WorkloadRecord& record, const Attempt& attempt,
-                    Findings& findings) {
-  for (const auto& [d, amount] : attempt.charge.amounts())
+void check_ceilings(const State& state, const WorkloadRecord& record, const Usage& charge,
+                    const std::vector<model::AttemptId>& leaving, Findings& findings) {
+  // What the victims of a claim hold now, the claim's owner will hold instead of them.
+  const auto given_back = [&](QueueId queue, Dimension d) {
+    std::int64_t sum = 0;
+    for (const model::AttemptId id : leaving) {
+      const WorkloadRecord& victim = state.workloads.at(id.workload);
+      const auto& path = state.queues.at(victim.workload.queue).path;
+      if (std::find(path.begin(), path.end(), queue) != path.end())
+        sum += victim.attempts.at(id.ordinal - 1).charge.of(d);
+    }
+    return sum;
+  };
+  for (const auto& [d, amount] : charge.amounts())
     for (const QueueId queue : state.queues.at(record.workload.queue).path)
-      if (const auto max = max_of(state, queue, d); max && admitted(state, queue, d) > *max)
-        findings.add("9 above the ceiling", "queue {}: {} of {} after the start of {}",
+      if (const auto max = max_of(state, queue, d);
+          max && admitted(state, queue, d) - given_back(queue, d) > *max)
+        findings.add("9 above the ceiling", "queue {}: {} of {} with workload {}",
                      state.queues.at(queue).queue.name, admitted(state, queue, d), *max,
-                     model::to_text(attempt.id));
+                     record.workload.id.value);
 }
 
 namespace {
