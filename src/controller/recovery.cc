@@ -98,10 +98,18 @@ void Controller::Parts::reconcile_known(const std::map<model::AttemptId, Attempt
     return;
   }
   const bool is_absent = found == reports.end();
+  const bool never_ran = !attempt->running_since && attempt->member_ends.empty() &&
+                         (is_absent || !found->second.is_running);
   if (attempt->phase == model::AttemptPhase::Starting) {
     batch.intents.push_back({.kind = Intent::Kind::Start, .attempt = id});
+  } else if (attempt->phase == model::AttemptPhase::Stopping && never_ran) {
+    // Told to stop before it began, and the start may be lost or still under way. The stop makes
+    // sure that no start can begin anything, the start that its members are known and reported as
+    // ended.
+    batch.intents.push_back({.kind = Intent::Kind::Stop, .attempt = id});
+    batch.intents.push_back({.kind = Intent::Kind::Start, .attempt = id});
   } else if (is_absent) {
-    // It was up, or told to stop, and nothing of it is left.
+    // It was up, and nothing of it is left.
     EndReport lost{.attempt = id, .members = {}};
     for (std::size_t rank = 0; rank < attempt->placement.members.size(); ++rank)
       lost.members.push_back({.rank = static_cast<std::int32_t>(rank),

@@ -281,15 +281,16 @@ struct Load {
   std::map<std::pair<model::NodeId, std::int32_t>, std::int64_t> milli, bytes;
   std::map<std::pair<model::NodeId, model::ResourceId>, std::int64_t> amounts;
 
-  void add(const model::Workload& workload, const model::Placement& placement) {
+  void add(const model::Workload& workload, const model::Placement& placement,
+           std::int64_t times = 1) {
     for (const MemberPlacement& member : placement.members) {
       for (const auto& part : member.devices) {
-        milli[{member.node, part.device}] += part.milli.value;
-        bytes[{member.node, part.device}] += part.memory.value;
+        milli[{member.node, part.device}] += times * part.milli.value;
+        bytes[{member.node, part.device}] += times * part.memory.value;
       }
       const auto& group = workload.groups.at(static_cast<std::size_t>(member.group));
       for (const auto& need : group.per_member.amounts())
-        amounts[{member.node, need.resource}] += need.amount;
+        amounts[{member.node, need.resource}] += times * need.amount;
     }
   }
 
@@ -309,6 +310,31 @@ struct Load {
     return false;
   }
 };
+
+// With what is free now and what the other victims free, and nothing of what earlier claims hold or
+// still wait for: a later claim does not count on their leftovers.
+bool fits_now_without(const State& state, const WorkloadRecord& owner, const model::Evict& evict,
+                      model::AttemptId kept) {
+  Load load;
+  for (const MemberPlacement& member : evict.placement.members) {
+    const model::NodeRecord& node = state.nodes.at(member.node);
+    for (std::size_t i = 0; i < node.devices.size(); ++i) {
+      const std::pair key{member.node, static_cast<std::int32_t>(i)};
+      load.milli[key] = node.devices[i].milli.value + node.devices[i].secured_milli.value;
+      load.bytes[key] = node.devices[i].memory.value + node.devices[i].secured_memory.value;
+    }
+    for (const auto& whole : node.node.allocatable.amounts())
+      load.amounts[{member.node, whole.resource}] =
+          node.used.of(whole.resource) + node.secured.of(whole.resource);
+  }
+  for (const model::AttemptId victim : evict.victims) {
+    if (victim == kept) continue;
+    const WorkloadRecord& record = state.workloads.at(victim.workload);
+    load.add(record.workload, record.live_attempt()->placement, -1);
+  }
+  load.add(owner.workload, evict.placement);
+  return !load.is_too_much_at(state, evict.placement);
+}
 
 bool has_slices(const model::Placement& placement) {
   for (const MemberPlacement& member : placement.members)
@@ -340,9 +366,7 @@ void check_victims_are_needed(const State& state, const WorkloadRecord& owner,
     const bool is_apart = state.queues.at(record.workload.queue).tenant() !=
                           state.queues.at(owner.workload.queue).tenant();
     if (is_apart || has_slices(attempt.placement) || has_slices(evict.placement)) continue;
-    Load without = load;
-    without.add(record.workload, attempt.placement);
-    if (!without.is_too_much_at(state, evict.placement))
+    if (fits_now_without(state, owner, evict, victim))
       findings.add("12 evicted in vain", "{} for {}", model::to_text(victim),
                    owner.workload.id.value);
   }
