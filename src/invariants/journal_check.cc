@@ -92,7 +92,8 @@ void JournalCheck::check_evict(const State& state, const model::Evict& evict, ba
     const bool is_first =
         evictions_.insert({victim.workload, evict.owner, owner->attempts.size()}).second;
     const bool is_bound = !internal::is_within_guarantee(
-        state, owner->workload.queue, internal::charge_of(state, owner->workload, evict.placement));
+        state, owner->workload.queue, internal::ask_at(state, owner->workload, evict.placement),
+        evict.victims);
     if (!is_first && is_bound)
       findings.add("13 evicted again by the same", "{} by {}", model::to_text(victim),
                    evict.owner.value);

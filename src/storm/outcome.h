@@ -23,7 +23,8 @@ struct Outcome {
   std::int64_t simulated_millis = 0;
   WatchCounts watched;
   Coverage coverage;
-  std::string digest;  // of the journal
+  std::string digest;                   // of the journal
+  std::vector<std::int64_t> hits_made;  // of a failed run: row, passage, row, passage, …
 
   // Enough happened to mean something: what little a quiet run shows is not counted as tested.
   bool is_meaningful() const { return starts >= 100 && evictions >= 5 && faults >= 5; }
@@ -47,6 +48,7 @@ struct Outcome {
     visit(16, "watched", self.watched);
     visit(17, "coverage", self.coverage);
     visit(18, "digest", self.digest);
+    visit(19, "hitsMade", self.hits_made);
   }
 };
 

@@ -12,6 +12,7 @@
 #include "platform/terminal_progress.h"
 #include "storm/isolation.h"
 #include "storm/settings.h"
+#include "storm/shrink.h"
 #include "storm/totals.h"
 #include "storm/world.h"
 
@@ -36,6 +37,28 @@ int show_journal(const Scenario& scenario) {
   const Outcome outcome = world.run();
   fmt::print("{}", outcome.report);
   return outcome.is_good() ? 0 : 1;
+}
+
+constexpr std::int64_t kMostTrials = 600;
+
+int shrink_run(const Settings& settings) {
+  const Shrunk shrunk = shrink(settings.scenario, kMostTrials,
+                               [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+  if (shrunk.violation.empty()) {
+    fmt::print("seed {} violates nothing\n", settings.scenario.seed.value);
+    return 0;
+  }
+  const std::string text =
+      fmt::format("# violates: {}\n# {} actions, {} hits, {} nodes left\n{}", shrunk.violation,
+                  shrunk.actions, shrunk.hits, shrunk.nodes, print_scenario(shrunk.scenario));
+  if (settings.out.empty()) {
+    fmt::print("{}", text);
+    return 1;
+  }
+  std::ofstream file(settings.out);
+  file << text;
+  fmt::print("{}\n  again: berth storm --scenario {}\n", shrunk.violation, settings.out.string());
+  return 1;
 }
 
 int live(const Settings& settings) {
@@ -74,6 +97,7 @@ int main(std::span<const std::string> words) {
   const Settings& settings = std::get<Settings>(understood);
   // What the product logs of injected faults is not news.
   platform::set_log_sink([](const std::string&) {});
+  if (settings.shrinks) return shrink_run(settings);
   if (settings.shows_journal) return show_journal(settings.scenario);
   return live(settings);
 }

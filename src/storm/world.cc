@@ -168,7 +168,8 @@ void World::do_what_is_due() {
 }
 
 bool World::is_stuck() {
-  if (violations_.count() > 50) is_given_up_ = true;
+  // What follows a violation says little; the first one is looked for, and shrunk.
+  if (!violations_.empty()) is_given_up_ = true;
   if (++steps_at_instant_ > kMostStepsOfInstant) {
     const auto since = [](base::Instant at) { return (at - kBeginning).millis; };
     const controller::Controller* serving = processes_.serving();
@@ -325,6 +326,11 @@ Outcome World::outcome() const {
   outcome.watched = watch_.counts();
   outcome.coverage = plan_.coverage();
   outcome.digest = watch_.digest();
+  if (!violations_.empty())
+    for (const auto& [row, passage] : plan_.hits_made()) {
+      outcome.hits_made.push_back(static_cast<std::int64_t>(row));
+      outcome.hits_made.push_back(passage);
+    }
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "invariants/internal/evaluator.h"
 #include "invariants/internal/quota.h"
 #include "invariants/internal/recount.h"
 
@@ -163,23 +164,30 @@ void check_start_quota(const State& state, const WorkloadRecord& record, const m
   }
 }
 
+namespace {
+
+// What the victims but `kept` give back to a queue (to all queues: none) in a dimension.
+std::int64_t given_back(const State& state, const std::vector<model::AttemptId>& victims,
+                        model::AttemptId kept, QueueId queue, Dimension d) {
+  std::int64_t sum = 0;
+  for (const model::AttemptId id : victims) {
+    const WorkloadRecord& victim = state.workloads.at(id.workload);
+    const auto& path = state.queues.at(victim.workload.queue).path;
+    const bool counts = queue.is_none() || std::find(path.begin(), path.end(), queue) != path.end();
+    if (id != kept && counts) sum += victim.attempts.at(id.ordinal - 1).charge.of(d);
+  }
+  return sum;
+}
+
+}  // namespace
+
 void check_ceilings(const State& state, const WorkloadRecord& record, const Usage& charge,
                     const std::vector<model::AttemptId>& leaving, Findings& findings) {
   // What the victims of a claim hold now, the claim's owner will hold instead of them.
-  const auto given_back = [&](QueueId queue, Dimension d) {
-    std::int64_t sum = 0;
-    for (const model::AttemptId id : leaving) {
-      const WorkloadRecord& victim = state.workloads.at(id.workload);
-      const auto& path = state.queues.at(victim.workload.queue).path;
-      if (std::find(path.begin(), path.end(), queue) != path.end())
-        sum += victim.attempts.at(id.ordinal - 1).charge.of(d);
-    }
-    return sum;
-  };
   for (const auto& [d, amount] : charge.amounts())
     for (const QueueId queue : state.queues.at(record.workload.queue).path)
       if (const auto max = max_of(state, queue, d);
-          max && admitted(state, queue, d) - given_back(queue, d) > *max)
+          max && admitted(state, queue, d) - given_back(state, leaving, {}, queue, d) > *max)
         findings.add("9 above the ceiling", "queue {}: {} of {} with workload {}",
                      state.queues.at(queue).queue.name, admitted(state, queue, d), *max,
                      record.workload.id.value);
@@ -228,13 +236,22 @@ void check_borrowing(const State& state, const WorkloadRecord& owner, const Work
 
 }  // namespace
 
-bool is_within_guarantee(const State& state, QueueId queue, const Usage& charge) {
+Usage ask_at(const State& state, const model::Workload& workload,
+             const model::Placement& placement) {
+  if (placement.members.empty()) return {};
+  return ask_in(state, workload, state.nodes.at(placement.members.front().node).node.pool);
+}
+
+bool is_within_guarantee(const State& state, QueueId queue, const Usage& charge,
+                         const std::vector<model::AttemptId>& leaving) {
   bool is_any_governed = false;
   for (const auto& [d, amount] : charge.amounts()) {
     if (!state.pools.at(d.pool).children.empty() || !is_governed(state, d)) continue;
     is_any_governed = true;
     for (const QueueId on_path : state.queues.at(queue).path)
-      if (admitted(state, on_path, d) + amount > guarantee_of(state, on_path, d)) return false;
+      if (admitted(state, on_path, d) - given_back(state, leaving, {}, on_path, d) + amount >
+          guarantee_of(state, on_path, d))
+        return false;
   }
   return is_any_governed;
 }
@@ -267,8 +284,8 @@ void check_rights(const State& state, const WorkloadRecord& owner, const Workloa
   }
   const auto recent = std::count_if(victim.evictions.begin(), victim.evictions.end(),
                                     [&](base::Instant t) { return t > at - base::days(1); });
-  const bool is_bound = !is_within_guarantee(state, owner.workload.queue,
-                                             charge_of(state, owner.workload, evict.placement));
+  const bool is_bound = !is_within_guarantee(
+      state, owner.workload.queue, ask_at(state, owner.workload, evict.placement), evict.victims);
   if (is_bound && recent >= rules.evictions_per_day)
     findings.add("13 evicted too often", "{}: {} times within a day, {} are allowed", who, recent,
                  rules.evictions_per_day);
@@ -311,6 +328,28 @@ struct Load {
   }
 };
 
+// Quota alone would let the owner have its place although `kept` stays.
+bool is_admitted_without(const State& state, const WorkloadRecord& owner, const model::Evict& evict,
+                         model::AttemptId kept) {
+  const QueueId own = owner.workload.queue;
+  const Usage charge = charge_of(state, owner.workload, evict.placement);
+  for (const auto& [d, amount] : charge.amounts()) {
+    if (!is_governed(state, d)) continue;
+    for (const QueueId queue : state.queues.at(own).path) {
+      const std::int64_t staying =
+          admitted(state, queue, d) - given_back(state, evict.victims, kept, queue, d);
+      if (const auto max = max_of(state, queue, d); max && staying + amount > *max) return false;
+    }
+    const std::int64_t free = state.free.of(d) + given_back(state, evict.victims, kept, {}, d);
+    const std::int64_t held =
+        admitted(state, own, d) - given_back(state, evict.victims, kept, own, d);
+    if (held + amount > guarantee_of(state, own, d) &&
+        free - amount < kept_for_others(state, own, d))
+      return false;
+  }
+  return true;
+}
+
 // With what is free now and what the other victims free, and nothing of what earlier claims hold or
 // still wait for: a later claim does not count on their leftovers.
 bool fits_now_without(const State& state, const WorkloadRecord& owner, const model::Evict& evict,
@@ -333,7 +372,8 @@ bool fits_now_without(const State& state, const WorkloadRecord& owner, const mod
     load.add(record.workload, record.live_attempt()->placement, -1);
   }
   load.add(owner.workload, evict.placement);
-  return !load.is_too_much_at(state, evict.placement);
+  return !load.is_too_much_at(state, evict.placement) &&
+         is_admitted_without(state, owner, evict, kept);
 }
 
 bool has_slices(const model::Placement& placement) {

@@ -39,10 +39,16 @@ void check_start_tenants(const model::State& state, const model::WorkloadRecord&
 void check_rights(const model::State& state, const model::WorkloadRecord& owner,
                   const model::WorkloadRecord& victim, const model::Evict& evict, base::Instant at,
                   Findings& findings);
+// What was asked for in the pool of the place, which is what decides whether limits bind; the place
+// itself may cost more.
+model::Usage ask_at(const model::State& state, const model::Workload& workload,
+                    const model::Placement& placement);
 // With `charge` more, the whole path stays within its guarantees in every governed resource of the
 // leaf pools, and at least one is governed: then the limits of eviction do not bind.
+// `leaving` are victims that the charge comes instead of.
 bool is_within_guarantee(const model::State& state, model::QueueId queue,
-                         const model::Usage& charge);
+                         const model::Usage& charge,
+                         const std::vector<model::AttemptId>& leaving = {});
 // Dropping any one victim would leave too little at the claimed place.
 void check_victims_are_needed(const model::State& state, const model::WorkloadRecord& owner,
                               const model::Evict& evict, Findings& findings);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/charge.h"
+
 namespace scheduling::internal {
 
 using base::Instant;
@@ -266,8 +268,24 @@ class Search {
   }
 
   bool fits_now() {
-    return !surely_too_small(world_.view, *taker_.workload, taker_.pool) &&
-           trial_now().is_complete() && keeps_unlent();
+    if (surely_too_small(world_.view, *taker_.workload, taker_.pool)) return false;
+    const PoolTrial trial = trial_now();
+    return trial.is_complete() && keeps_unlent() && keeps_max(trial.placement);
+  }
+
+  // The place may cost more than was asked for (another device option): its charge must stay below
+  // the ceilings of the path, too. What the victims hold is the taker's then.
+  bool keeps_max(const model::Placement& placement) const {
+    const auto& table = world_.quotas.table();
+    if (table.governed().empty()) return true;
+    const model::Usage charge = policy::charge_of(world_.state, *taker_.workload, placement);
+    for (const QueueId queue : world_.state.queues.at(taker_.workload->queue).path)
+      for (const auto& a : charge.amounts()) {
+        if (!table.is_governed(a.dimension)) continue;
+        const auto max = table.of(queue, a.dimension).max;
+        if (max && world_.quotas.held(queue, a.dimension) + a.amount > *max) return false;
+      }
+    return true;
   }
 
   // With several device options the ask is that of one of them, and no lower bound.
