@@ -188,9 +188,10 @@ void check_ceilings(const State& state, const WorkloadRecord& record, const Usag
     for (const QueueId queue : state.queues.at(record.workload.queue).path)
       if (const auto max = max_of(state, queue, d);
           max && admitted(state, queue, d) - given_back(state, leaving, {}, queue, d) > *max)
-        findings.add("9 above the ceiling", "queue {}: {} of {} with workload {}",
-                     state.queues.at(queue).queue.name, admitted(state, queue, d), *max,
-                     record.workload.id.value);
+        findings.add("9 above the ceiling",
+                     "queue {} pool {} resource {}: {} of {} with workload {}",
+                     state.queues.at(queue).queue.name, d.pool.value, d.resource.value,
+                     admitted(state, queue, d), *max, record.workload.id.value);
 }
 
 namespace {

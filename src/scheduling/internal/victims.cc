@@ -352,12 +352,13 @@ class Search {
       const WorkloadRecord& victim = *chosen_[i];
       take_again(victim);
       freed_.add(attempt_of(victim).charge, -1);
+      world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, +1);
       if (fits_now()) {
-        world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, +1);
         chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         give(victim);
         freed_.add(attempt_of(victim).charge);
+        world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, -1);
       }
     }
   }
