@@ -35,8 +35,10 @@ FreeDevice free_device(const NodeRecord& record, std::size_t index) {
   free.secured_milli = static_cast<std::int32_t>(use.secured_milli.value);
   free.occupants = static_cast<std::int32_t>(use.occupants.size());
   for (const model::Occupant& occupant : use.occupants) {
-    if (occupant.slice_length == 0) continue;
-    free.is_sliced = true;
+    if (occupant.slice_length == 0) {
+      ++free.parts;
+      continue;
+    }
     free.slices |= ((1U << occupant.slice_length) - 1U) << occupant.slice_start;
   }
   return free;
@@ -57,9 +59,11 @@ void seat_claimant(FreeNode& node, const MemberPlacement& member, QueueId tenant
     ++device.claimants;
     node.device_tenants.push_back(
         {.device = assignment.device, .tenant = tenant, .is_claim = true});
-    if (assignment.slice.empty()) continue;
-    device.is_sliced = true;
-    device.slices |= slice_mask(node.node->devices[index], assignment);
+    if (assignment.slice.empty()) {
+      ++device.parts;
+      ++device.claimed_parts;
+    }
+    device.claimed_slices |= slice_mask(node.node->devices[index], assignment);
   }
 }
 
@@ -196,8 +200,7 @@ void ClusterView::take(const Workload& workload, const MemberPlacement& member, 
       device.memory -= assignment.memory.value;
       ++device.occupants;
       node.device_tenants.push_back({.device = assignment.device, .tenant = tenant});
-      if (assignment.slice.empty()) continue;
-      device.is_sliced = true;
+      if (assignment.slice.empty()) ++device.parts;
       device.slices |= slice_mask(node.node->devices[index], assignment);
     }
   });
@@ -222,9 +225,8 @@ void ClusterView::give(const Workload& workload, const MemberPlacement& member, 
       const auto seat = std::ranges::find(
           node.device_tenants, DeviceTenant{.device = assignment.device, .tenant = tenant});
       if (seat != node.device_tenants.end()) node.device_tenants.erase(seat);
-      if (!assignment.slice.empty())
-        device.slices &= ~slice_mask(node.node->devices[index], assignment);
-      if (device.occupants + device.claimants == 0) device.is_sliced = false;
+      if (assignment.slice.empty()) --device.parts;
+      device.slices &= ~slice_mask(node.node->devices[index], assignment);
     }
   });
 }
