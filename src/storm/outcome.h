@@ -11,6 +11,9 @@
 
 namespace storm {
 
+// What a run must have seen to mean something.
+inline constexpr std::int64_t kFewestStarts = 100, kFewestEvictions = 5, kFewestFaults = 5;
+
 struct Outcome {
   std::uint64_t seed = 0;
   std::string violation;  // the label of the first one; empty: none
@@ -27,7 +30,9 @@ struct Outcome {
   std::vector<std::int64_t> hits_made;  // of a failed run: row, passage, row, passage, …
 
   // Enough happened to mean something: what little a quiet run shows is not counted as tested.
-  bool is_meaningful() const { return starts >= 100 && evictions >= 5 && faults >= 5; }
+  bool is_meaningful() const {
+    return starts >= kFewestStarts && evictions >= kFewestEvictions && faults >= kFewestFaults;
+  }
   bool is_good() const { return violation.empty(); }
   static void fields(auto& self, auto&& visit) {
     visit(1, "seed", self.seed);

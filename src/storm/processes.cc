@@ -129,6 +129,7 @@ void Processes::turn(Process& process, base::Instant now) {
           if (reply) around_.violations.add("8 two controllers serve", "the older one answered");
         });
   const model::Sequence before = around_.watch.state().last_sequence;
+  const bool is_older = process.controller->state().epoch < around_.watch.state().epoch;
   try {
     const platform::FaultDeciderScope scope(around_.plan);
     process.controller->turn(clock(now), std::move(inbox));
@@ -155,7 +156,8 @@ void Processes::turn(Process& process, base::Instant now) {
     return;
   }
   around_.watch.catch_up(*process.store);
-  if (is_replaced && around_.watch.state().last_sequence != before)
+  // Where nobody took the journal over after all, the old one is still the only one.
+  if (is_replaced && is_older && around_.watch.state().last_sequence != before)
     around_.violations.add("8 two controllers serve", "an older one wrote events after {}",
                            before.value);
   if (!is_replaced) around_.watch.look(*process.controller, clock(now));
@@ -186,6 +188,7 @@ void Processes::take_over(base::Instant now, base::Duration pause) {
 }
 
 void Processes::wake_all() {
+  boot_at_ = {};
   for (const auto& process : replaced_)
     process->stopped_until = {};
 }

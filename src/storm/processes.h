@@ -50,7 +50,7 @@ class Processes {
   // The serving one is stopped for `pause`; another one takes over at once.
   void take_over(base::Instant now, base::Duration pause);
   void shift_clock(base::Duration by) { clock_error_ = clock_error_ + by; }
-  // No process is stopped any more: the old ones go on and find out.
+  // No process is stopped or waits to be started any more; old ones go on and find out.
   void wake_all();
 
   // The one that serves; null while there is none.

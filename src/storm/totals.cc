@@ -19,7 +19,13 @@ void Totals::add(const Outcome& outcome) {
     by_label_[outcome.violation].push_back(outcome.seed);
   }
   // A run that found something ended early, and is meaningful for that.
-  if (outcome.is_meaningful() || !outcome.is_good()) ++meaningful_;
+  if (outcome.is_meaningful() || !outcome.is_good()) {
+    ++meaningful_;
+  } else {
+    few_starts_ += outcome.starts < kFewestStarts;
+    few_evictions_ += outcome.evictions < kFewestEvictions;
+    few_faults_ += outcome.faults < kFewestFaults;
+  }
   simulated_millis_ += outcome.simulated_millis;
   starts_ += outcome.starts;
   evictions_ += outcome.evictions;
@@ -36,13 +42,14 @@ std::string Totals::last_line(double seconds) const {
   const double meaningful =
       runs_ == 0 ? 0 : 100.0 * static_cast<double>(meaningful_) / static_cast<double>(runs_);
   return fmt::format(
-      "storm: {} seeds, {} failed, {:.1f} % meaningful ({} discarded), {} starts, {} evictions, {} "
+      "storm: {} seeds, {} failed, {:.1f} % meaningful ({} discarded: {} with few "
+      "starts, {} evictions, {} faults), {} starts, {} evictions, {} "
       "faults, {} deaths, {} takeovers ({} fenced), {} events checked, {} whole checks, {} plans "
       "compared, {} explanations, {:.1f} seeds/s, {:.0f} simulated hours/s ({:.0f} times real)\n",
-      runs_, failed(), meaningful, discarded(), starts_, evictions_, faults_, deaths_, takeovers_,
-      fenced_, watched_.events, watched_.full_checks, watched_.plans_compared,
-      watched_.explanations, static_cast<double>(runs_) / seconds, hours / seconds,
-      hours * 3600.0 / seconds);
+      runs_, failed(), meaningful, discarded(), few_starts_, few_evictions_, few_faults_, starts_,
+      evictions_, faults_, deaths_, takeovers_, fenced_, watched_.events, watched_.full_checks,
+      watched_.plans_compared, watched_.explanations, static_cast<double>(runs_) / seconds,
+      hours / seconds, hours * 3600.0 / seconds);
 }
 
 std::string Totals::failures() const {

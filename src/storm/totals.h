@@ -28,6 +28,7 @@ class Totals {
  private:
   std::int64_t runs_ = 0, meaningful_ = 0, simulated_millis_ = 0;
   std::int64_t starts_ = 0, evictions_ = 0, faults_ = 0, deaths_ = 0, takeovers_ = 0, fenced_ = 0;
+  std::int64_t few_starts_ = 0, few_evictions_ = 0, few_faults_ = 0;  // of the discarded
   std::vector<std::uint64_t> failed_seeds_;
   std::map<std::string, std::vector<std::uint64_t>> by_label_;
   WatchCounts watched_;

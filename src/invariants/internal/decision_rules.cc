@@ -403,6 +403,8 @@ void check_victims_are_needed(const State& state, const WorkloadRecord& owner,
   for (const model::AttemptId victim : evict.victims) {
     const WorkloadRecord& record = state.workloads.at(victim.workload);
     const Attempt& attempt = *record.live_attempt();
+    // Of several groups or options another order might have fitted, which only a search could tell.
+    if (!is_simple(owner.workload)) continue;
     // A slice and a part, or two tenants, may be in each other's way although the sums fit.
     const bool is_apart = state.queues.at(record.workload.queue).tenant() !=
                           state.queues.at(owner.workload.queue).tenant();

@@ -83,9 +83,11 @@ void ClusterView::load(NodeId id, Change change) {
   node = FreeNode{};
   node.node = &record.node;
   node.is_ready = record.node.condition == model::NodeCondition::Ready;
-  for (const auto& a : record.node.allocatable.amounts())
-    node.free.set(a.resource, std::max<std::int64_t>(0, a.amount - record.used.of(a.resource) -
-                                                            record.secured.of(a.resource)));
+  for (const auto& a : record.node.allocatable.amounts()) {
+    const std::int64_t rest = a.amount - record.used.of(a.resource) - record.secured.of(a.resource);
+    node.free.set(a.resource, std::max<std::int64_t>(0, rest));
+    node.lack.set(a.resource, std::max<std::int64_t>(0, -rest));
+  }
   node.devices.reserve(record.devices.size());
   for (std::size_t i = 0; i < record.devices.size(); ++i)
     node.devices.push_back(free_device(record, i));
@@ -191,7 +193,11 @@ void erase_one(std::vector<QueueId>& tenants, QueueId tenant) {
 
 void ClusterView::take(const Workload& workload, const MemberPlacement& member, QueueId tenant) {
   change(member.node, [&](FreeNode& node) {
-    node.free.add(per_member(workload, member), -1);
+    for (const auto& a : per_member(workload, member).amounts()) {
+      const std::int64_t rest = node.free.of(a.resource) - a.amount;
+      node.free.set(a.resource, std::max<std::int64_t>(0, rest));
+      node.lack.add(a.resource, std::max<std::int64_t>(0, -rest));
+    }
     node.tenants.push_back(tenant);
     for (const DeviceAssignment& assignment : member.devices) {
       const auto index = static_cast<std::size_t>(assignment.device);
@@ -208,11 +214,13 @@ void ClusterView::take(const Workload& workload, const MemberPlacement& member, 
 
 void ClusterView::give(const Workload& workload, const MemberPlacement& member, QueueId tenant) {
   change(member.node, [&](FreeNode& node) {
-    // A node that shrank below its use shows zero free; what it gives back never exceeds what it
-    // could have.
-    for (const auto& a : per_member(workload, member).amounts())
-      node.free.set(a.resource, std::min(node.node->allocatable.of(a.resource),
-                                         node.free.of(a.resource) + a.amount));
+    // A node that shrank below its use shows zero free; what is given back pays what it lacks
+    // first.
+    for (const auto& a : per_member(workload, member).amounts()) {
+      const std::int64_t paid = std::min(node.lack.of(a.resource), a.amount);
+      node.lack.add(a.resource, -paid);
+      node.free.add(a.resource, a.amount - paid);
+    }
     erase_one(node.tenants, tenant);
     for (const DeviceAssignment& assignment : member.devices) {
       const auto index = static_cast<std::size_t>(assignment.device);

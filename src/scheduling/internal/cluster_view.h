@@ -49,6 +49,7 @@ struct FreeNode {
   const model::Node* node = nullptr;  // in State; static facts
   bool is_ready = false;
   model::Quantities free;  // allocatable - used - set aside, never negative
+  model::Quantities lack;  // what a node that shrank is used beyond that: paid before free grows
   std::vector<FreeDevice> devices;
   std::int32_t whole = 0;                    // devices that are whole and free
   std::vector<model::QueueId> tenants;       // one entry per member

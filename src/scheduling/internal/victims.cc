@@ -306,6 +306,12 @@ class Search {
     });
   }
 
+  bool is_above_max_only() {
+    give_all_chosen();
+    const PoolTrial trial = trial_now();
+    return trial.is_complete() && !keeps_max(trial.placement);
+  }
+
   static const Attempt& attempt_of(const WorkloadRecord& record) { return record.attempts.back(); }
   QueueId tenant_of(const WorkloadRecord& record) const {
     return world_.state.queues.at(record.workload.queue).tenant();
@@ -378,6 +384,8 @@ class Search {
     result_.until = min_runtime_until_;
     if (!min_runtime_until_ && is_enough_in_sum() && !keeps_unlent())
       result_.failure = Reason::GuaranteeOfOther;
+    else if (!min_runtime_until_ && is_enough_in_sum() && is_above_max_only())
+      result_.failure = Reason::QueueMax;
     if (!wants_numbers_) return;
     give_all_chosen();
     result_.placeable = trial_now().placed;
