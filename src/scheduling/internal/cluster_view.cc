@@ -239,19 +239,25 @@ void ClusterView::give(const Workload& workload, const MemberPlacement& member, 
   });
 }
 
-void ClusterView::secure(const Workload& workload, const MemberPlacement& member, QueueId tenant) {
+model::Quantities ClusterView::secure(const Workload& workload, const MemberPlacement& member,
+                                      QueueId tenant) {
+  model::Quantities secured;
   change(member.node, [&](FreeNode& node) {
-    for (const auto& a : per_member(workload, member).amounts())
+    for (const auto& a : per_member(workload, member).amounts()) {
+      secured.add(a.resource, std::min(node.free.of(a.resource), a.amount));
       node.free.set(a.resource, std::max<std::int64_t>(0, node.free.of(a.resource) - a.amount));
+    }
     for (const DeviceAssignment& assignment : member.devices) {
       FreeDevice& device = node.devices[static_cast<std::size_t>(assignment.device)];
       const auto part = std::min(device.milli, static_cast<std::int32_t>(assignment.milli.value));
       device.milli -= part;
       device.secured_milli += part;
+      secured.add(model::kDevice, part);
       device.memory = std::max<std::int64_t>(0, device.memory - assignment.memory.value);
     }
     seat_claimant(node, member, tenant);
   });
+  return secured;
 }
 
 }  // namespace scheduling::internal

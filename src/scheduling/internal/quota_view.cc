@@ -65,6 +65,12 @@ void QuotaView::hold_only(QueueId queue, const Usage& usage, std::int64_t sign) 
       held_[{on_path, a.dimension}] += sign * a.amount;
 }
 
+void QuotaView::set_aside(model::PoolId leaf, const model::Quantities& amounts) {
+  for (const model::PoolId pool : state_->pools.at(leaf).path)
+    for (const auto& a : amounts.amounts())
+      free_[{pool, a.resource}] -= a.amount;
+}
+
 void QuotaView::drop_demand(QueueId queue, const Usage& ask) {
   for (const QueueId on_path : state_->queues.at(queue).path)
     for (const auto& a : ask.amounts())

@@ -35,6 +35,8 @@ class QuotaView {
   // It stops being demand.
   void drop_demand(model::QueueId queue, const model::Usage& ask);
   // Only what is held changes, not what is free: a victim that will leave.
+  // Of what is free in the leaf pool and above.
+  void set_aside(model::PoolId leaf, const model::Quantities& amounts);
   void hold_only(model::QueueId queue, const model::Usage& usage, std::int64_t sign);
 
   // Entitlements are stale: State moved on, or a new pass begins.
