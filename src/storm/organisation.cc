@@ -134,7 +134,7 @@ controller::NodeReport Organisation::random_node(std::int64_t number, Random& ra
   node.allocatable.set(model::kCpu, cores * 1000);
   node.allocatable.set(model::kMemory, (random.chance(1, 4) ? 16 : 256) * kGi);
   const bool is_small = random.chance(1, 5);
-  const std::int64_t devices = random.chance(1, 10) ? 0 : random.chance(1, 3) ? 8 : 4;
+  const std::int64_t devices = random.chance(1, 12) ? 0 : random.chance(1, 2) ? 8 : 4;
   const bool is_whole = random.chance(1, 6), is_sliced = random.chance(1, 3);
   for (std::int64_t i = 0; i < devices; ++i) {
     model::Device device;

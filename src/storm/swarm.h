@@ -20,7 +20,6 @@ struct Swarm {
   bool has_shares = false, has_slices = false, has_gangs = false, has_elastic = false;
   bool has_groups = false, has_constraints = false, has_time_limits = false, has_deadlines = false;
   bool has_retries = false, has_quotas = false, has_floor = false, has_holds = false;
-  bool has_files = false;      // the journal in SQLite on a disk that forgets, else in memory
   bool forgets_early = false;  // finished work is forgotten after half an hour
   bool allows_reclaim = true, allows_preemption = true;
   std::int64_t nodes = 1, tenants = 1, submissions = 0, happenings = 0;

@@ -352,14 +352,25 @@ class Search {
     return false;
   }
 
+  // One of the others is at its limit of evictions, which binds outside of the guarantee only.
+  bool needs_guarantee_without(std::size_t dropped) const {
+    if (within_guarantee(world_, taker_)) return false;
+    for (std::size_t i = 0; i < chosen_.size(); ++i)
+      if (i != dropped && is_at_eviction_limit(world_, taker_, *chosen_[i])) return true;
+    return false;
+  }
+
   // Drops from the costly end whatever is not needed; the last one collected is needed.
   void prune() {
+    // The rights to the others were judged with this one gone, where that frees the taker's
+    // guarantee.
+    const bool was_inside = within_guarantee(world_, taker_);
     for (std::size_t i = chosen_.size() - 1; i-- > 0;) {
       const WorkloadRecord& victim = *chosen_[i];
       take_again(victim);
       freed_.add(attempt_of(victim).charge, -1);
       world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, +1);
-      if (fits_now()) {
+      if (fits_now() && !(was_inside && needs_guarantee_without(i))) {
         chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         give(victim);
