@@ -31,9 +31,11 @@ class QuotaTable {
   const std::vector<model::Dimension>& governed() const { return governed_; }
   bool is_governed(model::Dimension dimension) const;
   // Of all leaf queues together: what of their guarantees is not lent, in one dimension, beyond
-  // what they hold; `own` is left out.
+  // what they hold; `own` is left out. `more` is what they hold beyond State, by queue and
+  // dimension.
+  using Holdings = std::map<std::pair<model::QueueId, model::Dimension>, std::int64_t>;
   std::int64_t kept_for_others(const model::State& state, model::QueueId own,
-                               model::Dimension dimension) const;
+                               model::Dimension dimension, const Holdings& more) const;
 
  private:
   std::vector<model::Dimension> governed_;

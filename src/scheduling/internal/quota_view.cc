@@ -55,8 +55,10 @@ std::int64_t QuotaView::entitlement(QueueId queue, Dimension dimension) const {
 
 void QuotaView::hold(QueueId queue, const Usage& usage, std::int64_t sign) {
   hold_only(queue, usage, sign);
-  for (const auto& a : usage.amounts())
+  for (const auto& a : usage.amounts()) {
+    started_[{queue, a.dimension}] += sign * a.amount;
     free_[a.dimension] -= sign * a.amount;
+  }
 }
 
 void QuotaView::hold_only(QueueId queue, const Usage& usage, std::int64_t sign) {
@@ -78,6 +80,7 @@ void QuotaView::drop_demand(QueueId queue, const Usage& ask) {
 }
 
 void QuotaView::clear_overlay() {
+  started_.clear();
   held_.clear();
   pending_.clear();
   free_.clear();

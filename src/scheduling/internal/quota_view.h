@@ -27,7 +27,7 @@ class QuotaView {
   std::int64_t entitlement(model::QueueId queue, model::Dimension dimension) const;
   // What others keep of their guarantees, `own` left out.
   std::int64_t kept_for_others(model::QueueId own, model::Dimension dimension) const {
-    return table_.kept_for_others(*state_, own, dimension);
+    return table_.kept_for_others(*state_, own, dimension, started_);
   }
 
   // Overlay: `queue` and its path hold `sign` times the usage more, the pools have it less.
@@ -50,6 +50,7 @@ class QuotaView {
   policy::QuotaTable table_;
   std::map<std::pair<model::QueueId, model::Dimension>, std::int64_t> held_;     // differences
   std::map<std::pair<model::QueueId, model::Dimension>, std::int64_t> pending_;  // differences
+  std::map<std::pair<model::QueueId, model::Dimension>, std::int64_t> started_;  // differences
   std::map<model::Dimension, std::int64_t> free_;                                // differences
   mutable std::map<model::Dimension, std::vector<std::int64_t>> entitlements_;
 };
