@@ -16,8 +16,6 @@ class Medium {
   virtual ~Medium() = default;
   virtual Result<std::unique_ptr<controller::Store>> open() = 0;
   virtual void kill(std::unique_ptr<controller::Store> store, bool loses_power) = 0;
-  // The next append dies after some of its writes; false: this medium cannot.
-  virtual bool tear_next(std::int64_t writes) = 0;
 };
 
 namespace {
@@ -28,7 +26,6 @@ class MemoryMedium final : public Medium {
     return std::make_unique<store::MemoryStore>(journal_);
   }
   void kill(std::unique_ptr<controller::Store> store, bool) override { store.reset(); }
-  bool tear_next(std::int64_t) override { return false; }
 
  private:
   std::shared_ptr<store::MemoryJournal> journal_ = store::make_memory_journal();
@@ -51,11 +48,7 @@ class DiskStore final : public controller::Store {
     if (disk_.is_full_) return full();
     if (disk_.plan_.twists("store.append.slow"))
       disk_.sleep_(base::milliseconds(disk_.plan_.amount(100, 8'000)));
-    const bool is_torn = disk_.plan_.twists("store.append.torn") &&
-                         disk_.medium_->tear_next(disk_.plan_.amount(0, 6));
-    auto done = store_->append(events);
-    if (is_torn && !done) throw Killed{"store.append.torn"};
-    return done;
+    return store_->append(events);
   }
   Result<model::Sequence> last_sequence() override { return store_->last_sequence(); }
   Result<Done> read(model::Sequence after, std::size_t limit,

@@ -40,7 +40,6 @@ constexpr auto kCatalogue = std::to_array<FaultRow>({
     {"store.checkpoint.before_commit", Store, Either, 1000, "the checkpoint is not written"},
     {"store.checkpoint.after_commit", Store, Kill, 400, "the checkpoint is written, then death"},
     {"store.checkpoint.torn", Store, Twist, 1500, "the checkpoint's bytes are damaged"},
-    {"store.append.torn", Store, Twist, 25, "death in the middle of writing the batch"},
     {"store.append.slow", Store, Twist, 40, "the append takes seconds"},
     {"store.full", Store, Happening, 25, "no append succeeds for a while"},
 

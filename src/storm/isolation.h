@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "storm/outcome.h"
@@ -15,8 +16,9 @@ namespace storm {
 struct Batch {
   Scenario first;  // further ones have the next seeds
   std::int64_t count = 1;
-  std::int64_t workers = 0;  // 0: one for each processor
-  bool stops_at_first = false;
+  std::int64_t workers = 0;     // 0: one for each processor
+  bool stops_at_first = false;  // at one that fails with a label that is not known
+  std::vector<std::string> known;
 };
 
 // `seen` is told of each outcome, in the order of seeds.

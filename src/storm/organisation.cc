@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kPurpose = 2;
 constexpr std::int64_t kGi = std::int64_t{1} << 30;
-constexpr std::int64_t kOrdinary_s = 600;  // most workloads run no longer
+constexpr std::int64_t kOrdinary_s = 420;  // most workloads run no longer
 
 template <class T>
 const T& one_of(const std::vector<T>& options, Random& random) {
@@ -78,7 +78,7 @@ void Organisation::make_pools(Random& random) {
 }
 
 void Organisation::make_classes(Random& random) {
-  classes_ = {"training", "batch", "training", "batch", "urgent"};
+  classes_ = {"training", "batch", "training", "batch", "urgent", "urgent"};
   if (swarm_.has_floor) classes_.push_back("inference");
   documents_.push_back(random_class(random));
   model::WorkloadClass batch = policy::default_classes().back();
@@ -129,13 +129,17 @@ controller::NodeReport Organisation::random_node(std::int64_t number, Random& ra
   controller::NodeReport report;
   model::Node& node = report.node;
   node.name = fmt::format("n{}", number);
-  report.pool = one_of(leaf_pools_, random);
+  // Every pool has a node, and the first node has all that work may ask for: what nothing can ever
+  // run tests little.
+  const bool is_first = number == 1;
+  report.pool = leaf_pools_[static_cast<std::size_t>(number - 1) % leaf_pools_.size()];
   const std::int64_t cores = random.chance(1, 3) ? 8 : 64;
   node.allocatable.set(model::kCpu, cores * 1000);
   node.allocatable.set(model::kMemory, (random.chance(1, 4) ? 16 : 256) * kGi);
   const bool is_small = random.chance(1, 5);
-  const std::int64_t devices = random.chance(1, 12) ? 0 : random.chance(1, 2) ? 8 : 4;
-  const bool is_whole = random.chance(1, 6), is_sliced = random.chance(1, 3);
+  const std::int64_t devices = !is_first && random.chance(1, 12) ? 0 : random.chance(1, 4) ? 8 : 4;
+  const bool is_whole = !is_first && random.chance(1, 6);
+  const bool is_sliced = is_first || random.chance(1, 2);
   for (std::int64_t i = 0; i < devices; ++i) {
     model::Device device;
     device.uuid = fmt::format("{}-d{}", node.name, i);
@@ -147,9 +151,9 @@ controller::NodeReport Organisation::random_node(std::int64_t number, Random& ra
     if (swarm_.has_slices && is_sliced) partition(device, 4);
     node.devices.push_back(std::move(device));
   }
-  if (swarm_.has_constraints && random.chance(1, 5))
+  if (swarm_.has_constraints && !is_first && random.chance(1, 5))
     node.taints.push_back({.key = "dedicated", .value = "infra"});
-  if (swarm_.has_constraints && random.chance(1, 3)) node.attributes["net"] = "ib";
+  if (swarm_.has_constraints && (is_first || random.chance(1, 3))) node.attributes["net"] = "ib";
   node.topology.push_back(
       {.topology = "fabric", .domains = {"hall-1", fmt::format("rack-{}", number / 3 + 1)}});
   return report;
@@ -168,8 +172,8 @@ Document Organisation::random_queue(const std::string& path, bool is_leaf, Rando
       row.guarantee = guarantee;
       if (random.chance(1, 3)) row.lend = random.between(0, guarantee / 1000) * 1000;
     }
-    if (random.chance(1, 5))
-      row.max = guarantee + random.between(1, 8) * 1000 + (is_leaf ? 0 : 16'000);
+    if (random.chance(1, 7))
+      row.max = guarantee + random.between(3, 12) * 1000 + (is_leaf ? 0 : 16'000);
     if (row.guarantee || row.max) made.quotas.push_back(row);
   }
   if (random.chance(1, 4)) made.queue.weight = random.between(1, 3);
@@ -293,7 +297,7 @@ Document Organisation::random_work(std::int64_t number, base::Instant now, Rando
     workload.checkpoint.grace = base::seconds(10);
   }
   // Long ones are few and make the rest wait, as in the field.
-  const std::int64_t seconds = random.chance(1, 5) ? random.between(kOrdinary_s, 4 * kOrdinary_s)
+  const std::int64_t seconds = random.chance(1, 6) ? random.between(kOrdinary_s, 4 * kOrdinary_s)
                                                    : random.between(2, kOrdinary_s);
   workload.annotations["berth.sim/runtime-ms"] = std::to_string(seconds * 1000);
   return document(std::move(work));

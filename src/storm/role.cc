@@ -63,23 +63,25 @@ int shrink_run(const Settings& settings) {
 
 int live(const Settings& settings) {
   const auto began = platform::steady_micros();
-  Totals totals;
+  Totals totals(settings.known);
   std::string digest;
   platform::TerminalProgress progress("storm", settings.seeds);
-  live_through({.first = settings.scenario,
-                .count = settings.seeds,
-                .workers = settings.workers,
-                .stops_at_first = settings.stops_at_first},
-               [&](const Outcome& outcome) {
-                 totals.add(outcome);
-                 digest = outcome.digest;
-                 progress.update(totals.runs());
-                 if (!outcome.is_good() && totals.failed() <= kMostShown)
-                   show_failure(settings.scenario, outcome);
-               });
+  live_through(
+      {.first = settings.scenario,
+       .count = settings.seeds,
+       .workers = settings.workers,
+       .stops_at_first = settings.stops_at_first,
+       .known = settings.known},
+      [&](const Outcome& outcome) {
+        totals.add(outcome);
+        digest = outcome.digest;
+        progress.update(totals.runs());
+        if (!outcome.is_good() && !totals.is_known(outcome) && totals.failed() <= kMostShown)
+          show_failure(settings.scenario, outcome);
+      });
   const double seconds =
       std::max(0.001, static_cast<double>(platform::steady_micros() - began) / 1e6);
-  if (totals.failed() > 0) fmt::print("\n{}", totals.failures());
+  fmt::print("{}", totals.failures());
   if (settings.shows_coverage) fmt::print("{}\n", totals.coverage_table());
   if (settings.seeds == 1) fmt::print("journal {}\n", digest);
   fmt::print("{}", totals.last_line(seconds));

@@ -17,7 +17,7 @@ namespace storm {
 namespace {
 
 struct Typed {
-  std::string scenario_file;
+  std::string scenario_file, known_file;
   double hours = 0;
 };
 
@@ -32,6 +32,7 @@ void add_options(CLI::App& app, Settings& settings, Typed& typed) {
   app.add_option("--minutes", settings.scenario.minutes, "the same in minutes");
   app.add_option("--profile", settings.scenario.profile, profiles);
   app.add_option("--scenario", typed.scenario_file, "live through this file");
+  app.add_option("--known", typed.known_file, "labels of open findings, which do not fail a run");
   app.add_option("--workers", settings.workers, "processes; left out: one for each processor");
   app.add_option("--out", settings.out, "where --shrink writes the scenario");
   app.add_flag("--shrink", settings.shrinks, "look for the smallest scenario that fails alike");
@@ -49,6 +50,12 @@ base::Result<base::Done> understand(Settings& settings, const Typed& typed) {
     auto scenario = parse_scenario(text);
     if (!scenario) return tl::unexpected(scenario.error());
     settings.scenario = std::move(*scenario);
+  }
+  if (!typed.known_file.empty()) {
+    std::ifstream file(typed.known_file);
+    if (!file) return base::fail(base::Code::NotFound, "there is no file {}", typed.known_file);
+    for (std::string line; std::getline(file, line);)
+      if (!line.empty() && !line.starts_with('#')) settings.known.push_back(line);
   }
   const auto names = profile_names();
   if (std::ranges::find(names, settings.scenario.profile) == names.end())

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "storm/scenario.h"
 
@@ -19,6 +20,8 @@ struct Settings {
   bool shows_coverage = false;
   bool shows_journal = false;
   bool stops_at_first = false;
+  // Findings that are known and open: a label a line; runs that violate nothing else do not fail.
+  std::vector<std::string> known;
   std::filesystem::path out;  // where --shrink writes its scenario; empty: standard output
 };
 

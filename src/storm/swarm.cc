@@ -59,14 +59,14 @@ Swarm swarm_of(const Scenario& scenario) {
         &swarm.has_groups, &swarm.has_constraints, &swarm.has_time_limits, &swarm.has_deadlines,
         &swarm.has_retries, &swarm.has_floor, &swarm.has_holds})
     *feature = random.chance(1, 2);
-  swarm.has_quotas = !random.chance(1, 8);
+  swarm.has_quotas = !random.chance(1, 16);
   swarm.forgets_early = random.chance(1, 2);
   // One of the two at least: without taking back there is little to see.
-  swarm.allows_reclaim = !random.chance(1, 8);
-  swarm.allows_preemption = !swarm.allows_reclaim || !random.chance(1, 8);
-  swarm.nodes = random.between(3, 7);
+  swarm.allows_reclaim = !random.chance(1, 12);
+  swarm.allows_preemption = !swarm.allows_reclaim || !random.chance(1, 12);
+  swarm.nodes = random.between(4, 7);
   swarm.tenants = random.between(1, 3);
-  swarm.submissions = random.between(190, 280) * scenario.minutes / 180;
+  swarm.submissions = (130 + swarm.nodes * random.between(14, 22)) * scenario.minutes / 180;
   swarm.happenings = random.between(30, 70) * scenario.minutes / 180;
   swarm.checkpoint_every_events = random.chance(1, 2) ? random.between(20, 300) : 100'000;
   swarm.step_budget = random.chance(1, 6) ? random.between(3, 40) : 0;

@@ -12,9 +12,16 @@
 
 namespace storm {
 
+bool Totals::is_known(const Outcome& outcome) const {
+  return std::ranges::find(known_labels_, outcome.violation) != known_labels_.end();
+}
+
 void Totals::add(const Outcome& outcome) {
   ++runs_;
-  if (!outcome.is_good()) {
+  if (is_known(outcome)) {
+    ++known_;
+    by_label_["(known) " + outcome.violation].push_back(outcome.seed);
+  } else if (!outcome.is_good()) {
     failed_seeds_.push_back(outcome.seed);
     by_label_[outcome.violation].push_back(outcome.seed);
   }
@@ -42,14 +49,15 @@ std::string Totals::last_line(double seconds) const {
   const double meaningful =
       runs_ == 0 ? 0 : 100.0 * static_cast<double>(meaningful_) / static_cast<double>(runs_);
   return fmt::format(
-      "storm: {} seeds, {} failed, {:.1f} % meaningful ({} discarded: {} with few "
+      "storm: {} seeds, {} failed, {} with a known finding, {:.1f} % meaningful ({} discarded: {} "
+      "with few "
       "starts, {} evictions, {} faults), {} starts, {} evictions, {} "
       "faults, {} deaths, {} takeovers ({} fenced), {} events checked, {} whole checks, {} plans "
       "compared, {} explanations, {:.1f} seeds/s, {:.0f} simulated hours/s ({:.0f} times real)\n",
-      runs_, failed(), meaningful, discarded(), few_starts_, few_evictions_, few_faults_, starts_,
-      evictions_, faults_, deaths_, takeovers_, fenced_, watched_.events, watched_.full_checks,
-      watched_.plans_compared, watched_.explanations, static_cast<double>(runs_) / seconds,
-      hours / seconds, hours * 3600.0 / seconds);
+      runs_, failed(), known_, meaningful, discarded(), few_starts_, few_evictions_, few_faults_,
+      starts_, evictions_, faults_, deaths_, takeovers_, fenced_, watched_.events,
+      watched_.full_checks, watched_.plans_compared, watched_.explanations,
+      static_cast<double>(runs_) / seconds, hours / seconds, hours * 3600.0 / seconds);
 }
 
 std::string Totals::failures() const {

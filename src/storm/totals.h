@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storm/outcome.h"
@@ -14,7 +15,11 @@ namespace storm {
 
 class Totals {
  public:
+  // `known`: labels of open findings, counted apart.
+  explicit Totals(std::vector<std::string> known = {}) : known_labels_(std::move(known)) {}
+
   void add(const Outcome& outcome);
+  bool is_known(const Outcome& outcome) const;
 
   std::int64_t runs() const { return runs_; }
   std::int64_t failed() const { return static_cast<std::int64_t>(failed_seeds_.size()); }
@@ -26,6 +31,8 @@ class Totals {
   std::string failures() const;
 
  private:
+  std::vector<std::string> known_labels_;
+  std::int64_t known_ = 0;
   std::int64_t runs_ = 0, meaningful_ = 0, simulated_millis_ = 0;
   std::int64_t starts_ = 0, evictions_ = 0, faults_ = 0, deaths_ = 0, takeovers_ = 0, fenced_ = 0;
   std::int64_t few_starts_ = 0, few_evictions_ = 0, few_faults_ = 0;  // of the discarded
