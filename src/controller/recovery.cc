@@ -53,6 +53,9 @@ void Controller::Parts::define_defaults() {
 base::Result<base::Done> Controller::Parts::reconcile() {
   std::map<model::AttemptId, AttemptReport> reports;
   for (ClusterBackend* backend : backends) {
+    // What is listed may be forgotten later, and then only its epoch keeps a late start from
+    // beginning it again.
+    backend->fence(state.epoch);
     auto listed = backend->list();
     if (!listed) return tl::unexpected(std::move(listed.error()));
     for (AttemptReport& report : *listed) {

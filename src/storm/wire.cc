@@ -57,22 +57,20 @@ void Wire::advance(base::Instant now) {
 }
 
 void Wire::drop_process(ProcessId process) {
-  std::erase_if(messages_,
-                [process](const auto& entry) { return entry.second.resender == process; });
+  std::erase_if(messages_, [process](const auto& entry) {
+    return entry.second.is_unsent && entry.second.sender == process;
+  });
 }
 
-void Wire::post(base::Instant at, Content content, ProcessId resender) {
+Wire::Message& Wire::post(base::Instant at, Content content, ProcessId sender) {
   const std::int64_t sequence = next_sequence_++;
-  messages_.emplace(std::pair(at, sequence), Message{.at = at,
-                                                     .sequence = sequence,
-                                                     .resender = resender,
-                                                     .is_repeat = false,
-                                                     .content = std::move(content)});
-}
-
-void Wire::post_again(base::Instant at, Content content) {
-  post(at, std::move(content));
-  messages_.at({at, next_sequence_ - 1}).is_repeat = true;
+  Message message{.at = at,
+                  .sequence = sequence,
+                  .sender = sender,
+                  .is_unsent = false,
+                  .is_repeat = false,
+                  .content = std::move(content)};
+  return messages_.emplace(std::pair(at, sequence), std::move(message)).first->second;
 }
 
 void Wire::deliver(const Message& message) {
@@ -93,27 +91,38 @@ void Wire::deliver_start(const StartEffect& effect) {
 
 void Wire::send(ProcessId process, const StartEffect& effect) {
   if (plan_.twists("link.start.doubled"))
-    post_again(now_ + base::milliseconds(plan_.amount(0, 20'000)), effect);
-  if (plan_.twists("link.start.lost"))
-    return post(now_ + base::milliseconds(plan_.amount(1'000, 15'000)), effect, process);
-  if (plan_.twists("link.start.delayed"))
-    return post(now_ + base::milliseconds(plan_.amount(100, 30'000)), effect);
+    post(now_ + base::milliseconds(plan_.amount(0, 20'000)), effect, process);
+  if (plan_.twists("link.start.lost")) {
+    post(now_ + base::milliseconds(plan_.amount(1'000, 15'000)), effect, process).is_unsent = true;
+    return;
+  }
+  if (plan_.twists("link.start.delayed")) {
+    post(now_ + base::milliseconds(plan_.amount(100, 30'000)), effect, process);
+    return;
+  }
   deliver_start(effect);
 }
 
 void Wire::send(ProcessId process, const StopEffect& effect) {
   if (plan_.twists("link.stop.doubled"))
-    post_again(now_ + base::milliseconds(plan_.amount(0, 20'000)), effect);
-  if (plan_.twists("link.stop.lost"))
-    return post(now_ + base::milliseconds(plan_.amount(1'000, 15'000)), effect, process);
-  if (plan_.twists("link.stop.delayed"))
-    return post(now_ + base::milliseconds(plan_.amount(100, 30'000)), effect);
+    post(now_ + base::milliseconds(plan_.amount(0, 20'000)), effect, process);
+  if (plan_.twists("link.stop.lost")) {
+    post(now_ + base::milliseconds(plan_.amount(1'000, 15'000)), effect, process).is_unsent = true;
+    return;
+  }
+  if (plan_.twists("link.stop.delayed")) {
+    post(now_ + base::milliseconds(plan_.amount(100, 30'000)), effect, process);
+    return;
+  }
   machines_.stop(effect);
 }
 
-void Wire::send_forget(model::AttemptId attempt) {
+// What this process sent before is not overtaken by the forgetting; what an older one sent may come
+// at any time, and only its epoch tells.
+void Wire::send_forget(ProcessId process, model::AttemptId attempt) {
   if (plan_.twists("link.forget.lost")) return;
-  std::erase_if(messages_, [attempt](const auto& entry) {
+  std::erase_if(messages_, [attempt, process](const auto& entry) {
+    if (entry.second.sender != process) return false;
     const auto* start = std::get_if<StartEffect>(&entry.second.content);
     const auto* stop = std::get_if<StopEffect>(&entry.second.content);
     return (start != nullptr && start->attempt == attempt) ||
@@ -131,7 +140,7 @@ void Wire::take_report(Observation observation) {
     at = std::max(at, now_ + base::milliseconds(plan_.amount(10, 10'000)));
   last = at;
   if (is_about_attempt(observation) && plan_.twists("link.report.doubled"))
-    post_again(at + base::milliseconds(plan_.amount(0, 60'000)), observation);
+    post(at + base::milliseconds(plan_.amount(0, 60'000)), observation).is_repeat = true;
   post(at, std::move(observation));
 }
 

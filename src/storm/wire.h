@@ -43,7 +43,7 @@ class Wire {
 
   void send(ProcessId process, const controller::StartEffect& effect);
   void send(ProcessId process, const controller::StopEffect& effect);
-  void send_forget(model::AttemptId attempt);
+  void send_forget(ProcessId process, model::AttemptId attempt);
   base::Result<std::vector<controller::AttemptReport>> list();
 
  private:
@@ -52,14 +52,14 @@ class Wire {
   struct Message {
     base::Instant at;
     std::int64_t sequence = 0;
-    ProcessId resender = 0;  // alive, or it is never sent; 0: under way
+    ProcessId sender = 0;    // of an effect
+    bool is_unsent = false;  // lost once: sent again, if the sender lives
     bool is_repeat = false;  // of something that was or will be delivered by itself
     Content content;
   };
 
   void take_report(controller::Observation observation);
-  void post(base::Instant at, Content content, ProcessId resender = 0);
-  void post_again(base::Instant at, Content content);
+  Message& post(base::Instant at, Content content, ProcessId sender = 0);
   void deliver(const Message& message);
   void deliver_start(const controller::StartEffect& effect);
   void apply_staleness(std::vector<controller::AttemptReport>& reports) const;
@@ -82,10 +82,11 @@ class Link final : public controller::ClusterBackend {
 
   std::string_view name() const override { return machines_.name(); }
   void watch(controller::ObservationSink sink) override;
+  void fence(model::Epoch epoch) override { machines_.fence(epoch); }
   base::Result<std::vector<controller::AttemptReport>> list() override { return wire_.list(); }
   void start(const controller::StartEffect& effect) override { wire_.send(process_, effect); }
   void stop(const controller::StopEffect& effect) override { wire_.send(process_, effect); }
-  void forget(model::AttemptId attempt) override { wire_.send_forget(attempt); }
+  void forget(model::AttemptId attempt) override { wire_.send_forget(process_, attempt); }
   base::Result<controller::LogChunk> read_log(const controller::LogRequest& request) override {
     return machines_.read_log(request);
   }

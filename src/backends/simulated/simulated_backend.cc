@@ -121,6 +121,8 @@ void SimulatedBackend::stop(const controller::StopEffect& effect) {
   add_timer(now_ + std::min(options_.stop_delay, longest), effect.attempt, Due::Stopped);
 }
 
+void SimulatedBackend::fence(model::Epoch epoch) { static_cast<void>(is_fenced(epoch)); }
+
 base::Result<std::vector<controller::AttemptReport>> SimulatedBackend::list() {
   std::vector<controller::AttemptReport> reports;
   reports.reserve(runs_.size());

@@ -85,6 +85,7 @@ class SimulatedBackend final : public controller::ClusterBackend {
 
   std::string_view name() const override;
   void watch(controller::ObservationSink sink) override;
+  void fence(model::Epoch epoch) override;
   base::Result<std::vector<controller::AttemptReport>> list() override;
   void start(const controller::StartEffect& effect) override;
   void stop(const controller::StopEffect& effect) override;
