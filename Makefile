@@ -1,13 +1,17 @@
 # Everything a developer or an operator runs from a clone. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test unit deps lint lint-deep format format-check bench fuzz kill-loop clean
+.PHONY: help demo build test unit deps lint lint-deep format format-check bench fuzz kill-loop storm
+.PHONY: mutations clean
 MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Kill -9 and restart rounds of `make kill-loop`; seconds for each fuzzer of `make fuzz`.
 N ?= 200
 FUZZ_S ?= 60
+# Runs of `make storm`, and the first of them.
+SEEDS ?= 2000
+FIRST ?= 1
 # The folder that `make unit` builds in; another one lets two people share a checkout.
 BUILD ?= build/dev
 LAYER ?=
@@ -70,6 +74,12 @@ fuzz: deps  ## run each fuzzer for FUZZ_S seconds
 
 kill-loop: build  ## kill the daemon N times and check that nothing is lost or doubled
 	@tools/kill-loop $(N)
+
+storm: build  ## live through SEEDS random runs under faults, from seed FIRST
+	@build/berth storm --seeds $(SEEDS) --first-seed $(FIRST) --known tests/storm/known --coverage
+
+mutations: deps  ## plant each deliberate bug and show how soon storm finds it
+	@tools/mutations
 
 clean:  ## remove everything that was built
 	@rm -rf build

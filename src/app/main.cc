@@ -20,6 +20,7 @@
 #include "platform/system_clock.h"
 #include "shim/shim.h"
 #include "simulator/role.h"
+#include "storm/role.h"
 
 namespace {
 
@@ -79,6 +80,7 @@ int run_command_line(const std::vector<std::string>& words) {
        .input = all_of_standard_input,
        .serve = [&](const cli::Invocation& typed) { return app::serve(typed, around); },
        .simulate = [](const cli::Invocation& typed) { return simulator::main(typed.arguments); },
+       .storm = [](const cli::Invocation& typed) { return storm::main(typed.arguments); },
        .doctor =
            [&](const cli::Invocation& typed) { return app::doctor(typed, around.environment); }});
 }

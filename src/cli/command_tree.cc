@@ -190,6 +190,18 @@ constexpr Flag kServeFlags[] = {
 constexpr Flag kDoctorFlags[] = {
     {.name = "data", .value = "DIR", .text = "the data folder to check", .offers = Offers::Folders},
 };
+constexpr Flag kStormFlags[] = {
+    {.name = "seed", .value = "N", .text = "live through this one"},
+    {.name = "seeds", .value = "N", .text = "live through so many, on all processors"},
+    {.name = "first-seed", .value = "N", .text = "the first of them"},
+    {.name = "hours", .value = "H", .text = "simulated hours in which faults happen"},
+    {.name = "profile", .value = "P", .text = "default, calm, store, link, machine or heavy"},
+    {.name = "scenario",
+     .value = "FILE",
+     .text = "live through this file",
+     .offers = Offers::Files},
+    {.name = "shrink", .text = "look for the smallest scenario that fails alike"},
+    {.name = "coverage", .text = "list the fault points and their hits"}};
 constexpr Flag kSimulateFlags[] = {
     {.name = "trace",
      .value = "FORMAT",
@@ -261,6 +273,9 @@ constexpr Example kUsageExamples[] = {{"berth usage --by user", "device hours of
 constexpr Example kSimulateExamples[] = {
     {"berth simulate --trace philly --file philly.csv --nodes 75x8 --out report",
      "a year in seconds"}};
+constexpr Example kStormExamples[] = {
+    {"berth storm --seeds 2000 --first-seed 1", "two thousand of them, on all processors"},
+    {"berth storm --seed 7 --shrink", "the smallest scenario that fails as this one does"}};
 
 constexpr Verb kVerbs[] = {
     {.name = "submit",
@@ -367,6 +382,13 @@ constexpr Verb kVerbs[] = {
      .summary = "replay a trace under one or more policies",
      .flags = kSimulateFlags,
      .examples = kSimulateExamples,
+     .parses_itself = true,
+     .talks_to_server = false},
+    {.name = "storm",
+     .group = Group::System,
+     .summary = "live through random faults and check what must hold",
+     .flags = kStormFlags,
+     .examples = kStormExamples,
      .parses_itself = true,
      .talks_to_server = false},
     {.name = "doctor",

@@ -150,6 +150,7 @@ int run(std::span<const std::string> words, Surroundings surroundings) {
   if (verb == "completion") return print_completion(*invocation, surroundings.console);
   if (verb == "serve") return run_role(surroundings.serve, *invocation, surroundings.console);
   if (verb == "simulate") return run_role(surroundings.simulate, *invocation, surroundings.console);
+  if (verb == "storm") return run_role(surroundings.storm, *invocation, surroundings.console);
   if (verb == "doctor") return run_role(surroundings.doctor, *invocation, surroundings.console);
   return run_verb(*invocation, surroundings);
 }

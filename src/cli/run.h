@@ -24,7 +24,7 @@ struct Surroundings {
   std::function<base::Instant()> clock;
   std::function<std::string()> input;  // all of standard input
   // Roles of other folders; each gets what was typed and returns the exit code.
-  std::function<int(const Invocation&)> serve, simulate, doctor;
+  std::function<int(const Invocation&)> serve, simulate, storm, doctor;
 };
 
 // `words` are the arguments without the program's name.

@@ -102,6 +102,9 @@ class ClusterBackend {
   virtual std::string_view name() const = 0;
   // Begin to observe; node reports for everything known follow at once through the sink.
   virtual void watch(ObservationSink sink) = 0;
+  // A controller of this epoch takes over: from now on effects of older ones are ignored, also
+  // those that are still under way. Nothing for a backend that no effect can reach late.
+  virtual void fence(model::Epoch) {}
   virtual base::Result<std::vector<AttemptReport>> list() = 0;
   virtual void start(const StartEffect& effect) = 0;
   virtual void stop(const StopEffect& effect) = 0;

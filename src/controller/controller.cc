@@ -55,6 +55,7 @@ model::Sequence Controller::Parts::record(model::EventBody body, std::string act
 }
 
 void Controller::Parts::plan() {
+  static_cast<void>(FAULT("controller.before_plan"));
   model::Plan plan = planner->plan(state.policy, {.now = now,
                                                   .seed = options.seed,
                                                   .question = scheduling::RunNow{},
@@ -64,6 +65,7 @@ void Controller::Parts::plan() {
     count(counters, decision);
     record(model::Decided{std::move(decision)});
   }
+  static_cast<void>(FAULT("controller.after_plan"));
   due = plan.is_cut_short ? now : std::max(planner->next_due(now), now + base::milliseconds(1));
 }
 
@@ -88,6 +90,7 @@ void Controller::Parts::forget_finished() {
 
 base::Result<base::Done> Controller::Parts::commit() {
   if (!batch.events.empty()) {
+    static_cast<void>(FAULT("controller.before_commit"));
     auto appended = store.append(batch.events);
     if (!appended) {
       ++counters.failed_commits;
@@ -111,13 +114,17 @@ base::Result<base::Done> Controller::Parts::commit() {
   last_failure.reset();
   const Batch done = std::exchange(batch, {});
   if (listener && !done.events.empty()) listener(done.events);
-  for (const auto& [answer, reply] : done.answers)
+  for (const auto& [answer, reply] : done.answers) {
+    static_cast<void>(FAULT("controller.before_answer"));
     answer(reply);
+    static_cast<void>(FAULT("controller.after_answer"));
+  }
   carry_out_intents(done.intents);
   return base::Done{};
 }
 
 base::Result<base::Done> Controller::Parts::rebuild() {
+  static_cast<void>(FAULT("controller.rebuild"));
   auto stored = replay(store);
   if (!stored) {
     LOG(Error, "rebuild_failed", {"error", base::to_text(stored.error())});
@@ -140,10 +147,12 @@ void Controller::Parts::write_checkpoint_if_due() {
       events_since_checkpoint < options.checkpoint_every_events)
     return;
   events_since_checkpoint = 0;
+  static_cast<void>(FAULT("controller.before_checkpoint"));
   const auto written = store.write_checkpoint(
       {.sequence = state.last_sequence, .bytes = lifecycle::encode_checkpoint(state)});
   // The journal is complete without it; only the next restart takes longer.
   if (!written) LOG(Warning, "checkpoint_failed", {"error", base::to_text(written.error())});
+  static_cast<void>(FAULT("controller.after_checkpoint"));
 }
 
 Controller::Controller(ControllerOptions options, Store& store,
@@ -195,10 +204,20 @@ bool Controller::is_fenced() const { return parts_->is_fenced; }
 const model::State& Controller::state() const { return parts_->state; }
 
 model::Plan Controller::ask(base::Instant now, const scheduling::Question& question) const {
-  return parts_->planner->plan(parts_->state.policy, {.now = std::max(now, parts_->state.now),
-                                                      .seed = parts_->options.seed,
-                                                      .question = question,
-                                                      .budget = parts_->options.budget});
+  return parts_->planner->plan(parts_->state.policy, parts_->cycle_of(now, question));
+}
+
+model::Plan Controller::ask_fresh(base::Instant now, const scheduling::Question& question) const {
+  const scheduling::Planner fresh(parts_->state);
+  return fresh.plan(parts_->state.policy, parts_->cycle_of(now, question));
+}
+
+scheduling::Cycle Controller::Parts::cycle_of(base::Instant at,
+                                              const scheduling::Question& question) const {
+  return {.now = std::max(at, state.now),
+          .seed = options.seed,
+          .question = question,
+          .budget = options.budget};
 }
 
 void Controller::on_commit(std::function<void(const std::vector<model::Event>&)> listener) {

@@ -74,6 +74,8 @@ class Controller {
   const model::State& state() const;
   // Why and Fits: read-only questions against the present State.
   model::Plan ask(base::Instant now, const scheduling::Question& question) const;
+  // The same, answered by a planner made from State alone: what the answer must be.
+  model::Plan ask_fresh(base::Instant now, const scheduling::Question& question) const;
   // Called after each commit with what was committed.
   void on_commit(std::function<void(const std::vector<model::Event>&)> listener);
   const ControllerCounters& counters() const;

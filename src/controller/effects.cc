@@ -61,6 +61,7 @@ void Controller::Parts::carry_out_intents(const std::vector<Intent>& intents) {
           if (backend == nullptr || backend == each) each->forget(intent.attempt);
         break;
     }
+    static_cast<void>(FAULT("controller.effect.after"));
   }
 }
 

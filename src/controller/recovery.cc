@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "controller/internal/core.h"
 #include "controller/replay.h"
+#include "platform/fault_point.h"
 #include "platform/log.h"
 #include "policy/default_policy.h"
 
@@ -17,8 +18,10 @@ base::Result<base::Done> Controller::recover(base::Instant now) {
   Parts& parts = *parts_;
   ASSERT(parts.batch.events.empty());
   // First the epoch: from here on no older controller can append behind what is read next.
+  static_cast<void>(FAULT("controller.recover.before_epoch"));
   const auto epoch = parts.store.acquire_epoch();
   if (!epoch) return tl::unexpected(epoch.error());
+  static_cast<void>(FAULT("controller.recover.after_epoch"));
   if (auto rebuilt = parts.rebuild(); !rebuilt) return rebuilt;
   parts.must_settle_nodes = false;
   parts.now = std::max(now, parts.state.now);
@@ -30,6 +33,7 @@ base::Result<base::Done> Controller::recover(base::Instant now) {
     parts.must_rebuild = true;
     return agreed;
   }
+  static_cast<void>(FAULT("controller.recover.reconciled"));
   auto committed = parts.commit();
   if (committed) parts.due = parts.now;
   return committed;
@@ -49,6 +53,9 @@ void Controller::Parts::define_defaults() {
 base::Result<base::Done> Controller::Parts::reconcile() {
   std::map<model::AttemptId, AttemptReport> reports;
   for (ClusterBackend* backend : backends) {
+    // What is listed may be forgotten later, and then only its epoch keeps a late start from
+    // beginning it again.
+    backend->fence(state.epoch);
     auto listed = backend->list();
     if (!listed) return tl::unexpected(std::move(listed.error()));
     for (AttemptReport& report : *listed) {
@@ -94,10 +101,18 @@ void Controller::Parts::reconcile_known(const std::map<model::AttemptId, Attempt
     return;
   }
   const bool is_absent = found == reports.end();
+  const bool never_ran = !attempt->running_since && attempt->member_ends.empty() &&
+                         (is_absent || !found->second.is_running);
   if (attempt->phase == model::AttemptPhase::Starting) {
     batch.intents.push_back({.kind = Intent::Kind::Start, .attempt = id});
+  } else if (attempt->phase == model::AttemptPhase::Stopping && never_ran) {
+    // Told to stop before it began, and the start may be lost or still under way. The stop makes
+    // sure that no start can begin anything, the start that its members are known and reported as
+    // ended.
+    batch.intents.push_back({.kind = Intent::Kind::Stop, .attempt = id});
+    batch.intents.push_back({.kind = Intent::Kind::Start, .attempt = id});
   } else if (is_absent) {
-    // It was up, or told to stop, and nothing of it is left.
+    // It was up, and nothing of it is left.
     EndReport lost{.attempt = id, .members = {}};
     for (std::size_t rank = 0; rank < attempt->placement.members.size(); ++rank)
       lost.members.push_back({.rank = static_cast<std::int32_t>(rank),

@@ -215,7 +215,10 @@ Differences check_victims(const Explanation& explanation, std::size_t index) {
   if (!is_after_place) return {"victims: does not follow a place that failed"};
   const Step& place = explanation.steps[index - 1];
   compare(out, given, "need", given.need, place.need - place.have);
-  if ((given.outcome == Outcome::Failed) != (given.have < given.need))
+  // Enough of them, but what they free is kept for others or above a ceiling: a failure with
+  // enough.
+  const bool is_kept = given.reason == Reason::GuaranteeOfOther || given.reason == Reason::QueueMax;
+  if ((given.outcome == Outcome::Failed) != (given.have < given.need || is_kept))
     out.push_back(fmt::format("victims: {} of {} members, outcome {}", given.have, given.need,
                               base::name_of(given.outcome)));
   if ((given.outcome == Outcome::Failed) == (given.reason == Reason::None))

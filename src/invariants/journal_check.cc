@@ -28,10 +28,20 @@ void JournalCheck::before(const State& state, const model::Event& event) {
   if (const auto* end = std::get_if<model::EndClaim>(&body)) check_end_claim(state, *end, event.at);
 }
 
-// A start must have become the live attempt, charged to its whole path within every ceiling.
+// A start must have become the live attempt, charged to its whole path within every ceiling; so
+// must a claim, which is admitted when it is made: what is cut between that and its start cuts
+// later ones.
 void JournalCheck::after(const State& state, const model::Event& event) {
   const auto* decided = std::get_if<model::Decided>(&event.body);
   if (decided == nullptr) return;
+  if (const auto* evict = std::get_if<model::Evict>(&decided->decision.body)) {
+    Findings findings(violations_);
+    const auto claim = state.claims.find(evict->claim);
+    if (claim != state.claims.end())
+      internal::check_ceilings(state, state.workloads.at(evict->owner), claim->second.charge,
+                               claim->second.victims, findings);
+    return;
+  }
   const auto* start = std::get_if<model::Start>(&decided->decision.body);
   if (start == nullptr) return;
   Findings findings(violations_);
@@ -42,7 +52,8 @@ void JournalCheck::after(const State& state, const model::Event& event) {
                  model::to_text(start->attempt));
     return;
   }
-  internal::check_ceilings(state, *record, *live, findings);
+  if (!start->claim) internal::check_ceilings(state, *record, live->charge, {}, findings);
+  internal::check_node_amounts(state, start->placement, findings);
 }
 
 void JournalCheck::check_start(const State& state, const model::Start& start, base::Instant at) {
@@ -58,6 +69,8 @@ void JournalCheck::check_start(const State& state, const model::Start& start, ba
   check_taker(state, start.attempt.workload);
   internal::check_start_time(*record, start, at, findings);
   internal::check_start_place(state, *record, start.placement, findings);
+  // A claim was judged when it was made; who may be whose neighbour may have changed since.
+  if (!start.claim) internal::check_start_tenants(state, *record, start.placement, findings);
   internal::check_start_claim(state, *record, start, findings);
   internal::check_start_quota(state, *record, start, findings);
 }
@@ -80,7 +93,8 @@ void JournalCheck::check_evict(const State& state, const model::Evict& evict, ba
     const bool is_first =
         evictions_.insert({victim.workload, evict.owner, owner->attempts.size()}).second;
     const bool is_bound = !internal::is_within_guarantee(
-        state, owner->workload.queue, internal::charge_of(state, owner->workload, evict.placement));
+        state, owner->workload.queue, internal::ask_at(state, owner->workload, evict.placement),
+        evict.victims);
     if (!is_first && is_bound)
       findings.add("13 evicted again by the same", "{} by {}", model::to_text(victim),
                    evict.owner.value);

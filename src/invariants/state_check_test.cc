@@ -107,12 +107,6 @@ TEST(StateCheck, FindsADeviceThatIsOverCommitted) {
   EXPECT_TRUE(names(story.journal.violations(), "13 claimed capacity"));
 }
 
-TEST(StateCheck, FindsANodeThatIsOverCommitted) {
-  Story story = sound_story();
-  story.state.nodes.at(model::NodeId(1)).node.allocatable.set(model::kCpu, 500);
-  expect_found(story.state, "4 node over-committed");
-}
-
 TEST(StateCheck, FindsAnIllegalLayout) {
   Story story = sound_story();
   model::NodeRecord& node = story.state.nodes.at(model::NodeId(2));
@@ -184,15 +178,6 @@ TEST(StateCheck, FindsAClaimWithoutOwnerOrRoom) {
   expect_found(story.state, "13 claimed capacity");
 }
 
-TEST(StateCheck, FindsTenantsOnOneDevice) {
-  Story story = sound_story();
-  model::DeviceUse& use = story.state.nodes.at(model::NodeId(1)).devices[0];
-  story.state.workloads.at(WorkloadId(3))
-      .attempts.push_back(story.state.workloads.at(WorkloadId(1)).attempts[0]);
-  use.occupants.push_back({.attempt = {WorkloadId(3), 1}});
-  expect_found(story.state, "15 tenants");
-}
-
 TEST(JournalCheck, FindsAStartOnAPlaceThatIsBarred) {
   Story story = sound_story();
   story.record(model::NodeConditionChanged{model::NodeId(2), model::NodeCondition::Cordoned, {}});
@@ -202,6 +187,19 @@ TEST(JournalCheck, FindsAStartOnAPlaceThatIsBarred) {
   story.record(model::DeviceHealthChanged{model::NodeId(2), 1, model::Health::Separate, {}});
   story.start(2, 2, 0, 2);
   EXPECT_TRUE(names(story.journal.violations(), "7 started on a sick device"));
+}
+
+TEST(JournalCheck, FindsAStartThatANodeHasNoRoomFor) {
+  Story story = sound_story();
+  story.state.nodes.at(model::NodeId(2)).node.allocatable.set(model::kCpu, 500);
+  story.start(2, 2, 0, 2);
+  EXPECT_TRUE(names(story.journal.violations(), "4 node over-committed"));
+}
+
+TEST(JournalCheck, FindsAStartBesideATenantThatDoesNotShare) {
+  Story story = sound_story();
+  story.start(3, 1, 0, 2);
+  EXPECT_TRUE(names(story.journal.violations(), "15 tenants on one device"));
 }
 
 TEST(JournalCheck, FindsAStartOfHeldWork) {

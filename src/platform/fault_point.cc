@@ -26,6 +26,11 @@ struct Armed {
   FaultHandler handler;
 };
 
+// Of this thread; null: none.
+thread_local FaultDecider* decider_of_thread = nullptr;
+// Of all threads: while there is one, every point must look for its own.
+std::atomic<int> deciders{0};
+
 // Made at first use and never destroyed: a fault point may be passed while the process ends.
 Armed& armed() {
   static Armed* const kArmed = new Armed;
@@ -69,7 +74,7 @@ base::Result<base::Done> arm_faults(std::string_view text) {
   const std::lock_guard lock(armed().mutex);
   armed().faults = std::move(faults);
   armed().handler = nullptr;
-  faults_are_armed = !armed().faults.empty();
+  faults_are_armed = !armed().faults.empty() || deciders > 0;
   return base::Done{};
 }
 
@@ -77,10 +82,25 @@ void set_fault_handler(FaultHandler handler) {
   const std::lock_guard lock(armed().mutex);
   armed().faults.clear();
   armed().handler = std::move(handler);
-  faults_are_armed = armed().handler != nullptr;
+  faults_are_armed = armed().handler != nullptr || deciders > 0;
+}
+
+FaultDeciderScope::FaultDeciderScope(FaultDecider& decider) : before_(decider_of_thread) {
+  const std::lock_guard lock(armed().mutex);
+  decider_of_thread = &decider;
+  ++deciders;
+  faults_are_armed = true;
+}
+
+FaultDeciderScope::~FaultDeciderScope() {
+  const std::lock_guard lock(armed().mutex);
+  decider_of_thread = before_;
+  --deciders;
+  faults_are_armed = deciders > 0 || !armed().faults.empty() || armed().handler != nullptr;
 }
 
 bool pass_fault_point(const char* name) {
+  if (decider_of_thread != nullptr) return decider_of_thread->decides_to_fail(name);
   std::unique_lock lock(armed().mutex);
   if (armed().handler) {
     const FaultHandler handler = armed().handler;

@@ -8,7 +8,13 @@
 //
 //   if (FAULT("store.fsync")) return base::fail(Code::Exhausted, "injected: store.fsync");
 //
-// Thread contract: any thread; arming happens before the threads start, or in tests.
+// A simulation installs a FaultDecider instead, for its own thread only: it sees every passage, in
+// order, and what it decides may follow from a seed. It may throw, which is how a process that dies
+// at this point looks from inside: nothing after the point happens, and what is thrown must be let
+// through to whoever installed the decider.
+//
+// Thread contract: any thread; arming happens before the threads start, or in tests. A decider
+// belongs to the thread that installed it.
 
 #include <atomic>
 #include <cstdint>
@@ -25,6 +31,27 @@ base::Result<base::Done> arm_faults(std::string_view text);
 // True: fail here. Called at every passage while set; takes the place of what arm_faults armed.
 using FaultHandler = std::function<bool(std::string_view name)>;
 void set_fault_handler(FaultHandler handler);
+
+// What decides at every passage of the thread that installed it. Takes the place of what is armed
+// by text there; other threads do not notice.
+class FaultDecider {
+ public:
+  virtual ~FaultDecider() = default;
+  // True: fail here. May throw; see above.
+  virtual bool decides_to_fail(std::string_view name) = 0;
+};
+
+// Installs a decider for this thread until the end of the scope; scopes nest. It outlives them.
+class FaultDeciderScope {
+ public:
+  explicit FaultDeciderScope(FaultDecider& decider);
+  ~FaultDeciderScope();
+  FaultDeciderScope(const FaultDeciderScope&) = delete;
+  FaultDeciderScope& operator=(const FaultDeciderScope&) = delete;
+
+ private:
+  FaultDecider* before_;
+};
 
 extern std::atomic<bool> faults_are_armed;
 bool pass_fault_point(const char* name);  // only when something is armed

@@ -1,6 +1,8 @@
 #include "platform/fault_point.h"
 
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +48,30 @@ TEST_F(FaultPoint, AHandlerSeesEveryPassageAndDecides) {
   EXPECT_FALSE(FAULT("x"));
   EXPECT_TRUE(FAULT("y"));
   EXPECT_EQ(seen, (std::vector<std::string>{"x", "y"}));
+}
+
+class Listing : public FaultDecider {
+ public:
+  bool decides_to_fail(std::string_view name) override {
+    seen.emplace_back(name);
+    if (name == "dies") throw std::runtime_error("killed here");
+    return name == "fails";
+  }
+  std::vector<std::string> seen;
+};
+
+TEST_F(FaultPoint, ADeciderIsOfItsThreadAloneAndMayEndWhatItMeets) {
+  ASSERT_TRUE(arm_faults("a=fail"));
+  Listing listing;
+  {
+    const FaultDeciderScope scope(listing);
+    EXPECT_FALSE(FAULT("a"));  // not what text says
+    EXPECT_TRUE(FAULT("fails"));
+    EXPECT_THROW(static_cast<void>(FAULT("dies")), std::runtime_error);
+    std::jthread([] { EXPECT_TRUE(FAULT("a")); }).join();
+  }
+  EXPECT_TRUE(FAULT("a"));
+  EXPECT_EQ(listing.seen, (std::vector<std::string>{"a", "fails", "dies"}));
 }
 
 TEST_F(FaultPoint, ItemsThatAreNotUnderstoodAreRefusedAndNothingIsArmed) {

@@ -79,14 +79,16 @@ bool QuotaTable::has_keepers(Dimension dimension) const {
   return at != keepers_.end() && at->first == dimension;
 }
 
-std::int64_t QuotaTable::kept_for_others(const State& state, QueueId own,
-                                         Dimension dimension) const {
+std::int64_t QuotaTable::kept_for_others(const State& state, QueueId own, Dimension dimension,
+                                         const Holdings& more) const {
   std::int64_t kept = 0;
   auto at = std::ranges::lower_bound(keepers_, std::pair(dimension, QueueId{}));
   for (; at != keepers_.end() && at->first == dimension; ++at) {
     if (at->second == own) continue;
     const QuotaTerms terms = of(at->second, dimension);
-    const std::int64_t held = state.queues.at(at->second).held.of(dimension);
+    const auto held_more = more.find({at->second, dimension});
+    const std::int64_t held = state.queues.at(at->second).held.of(dimension) +
+                              (held_more == more.end() ? 0 : held_more->second);
     kept += std::max<std::int64_t>(0, terms.guarantee - terms.lend - held);
   }
   return kept;

@@ -3,6 +3,7 @@
 // queues of a State; rebuilt when a queue changes, which is rare. Immutable after construction.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -32,9 +33,11 @@ class QuotaTable {
   // Whether some leaf queue keeps a part of its guarantee to itself.
   bool has_keepers(model::Dimension dimension) const;
   // Of all leaf queues together: what of their guarantees is not lent, in one dimension, beyond
-  // what they hold; `own` is left out.
+  // what they hold; `own` is left out. `more` is what they hold beyond State, by queue and
+  // dimension.
+  using Holdings = std::map<std::pair<model::QueueId, model::Dimension>, std::int64_t>;
   std::int64_t kept_for_others(const model::State& state, model::QueueId own,
-                               model::Dimension dimension) const;
+                               model::Dimension dimension, const Holdings& more) const;
 
  private:
   std::vector<model::Dimension> governed_;

@@ -1,6 +1,7 @@
 #include "scheduling/planner.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/assert.h"
@@ -107,6 +108,17 @@ class CycleRun {
   // ---- settle ----
 
   bool is_startable(const Claim& claim) const {
+    const Workload& owner = state_.workloads.at(claim.owner).workload;
+    std::map<model::NodeId, model::Quantities> needs;
+    for (const model::MemberPlacement& member : claim.placement.members)
+      needs[member.node].add(owner.groups[static_cast<std::size_t>(member.group)].per_member);
+    // A node may have shrunk since.
+    for (const auto& [id, need] : needs) {
+      const model::NodeRecord& node = state_.nodes.at(id);
+      for (const auto& a : need.amounts())
+        if (node.used.of(a.resource) + a.amount > node.node.allocatable.of(a.resource))
+          return false;
+    }
     for (const model::MemberPlacement& member : claim.placement.members) {
       const model::NodeRecord& node = state_.nodes.at(member.node);
       if (node.node.condition != model::NodeCondition::Ready) return false;
@@ -301,8 +313,10 @@ class CycleRun {
     Trial recorded =
         try_workload(world_, record.workload, &record, equals, WorkloadId{}, Depth::Recorded);
     const QueueId tenant = state_.queues.at(record.workload.queue).tenant();
+    // What of it is free today is not free for the next: it is set aside.
     for (const model::MemberPlacement& member : trial.placement.members)
-      derived_.view.secure(record.workload, member, tenant);
+      derived_.quotas.set_aside(state_.nodes.at(member.node).node.pool,
+                                derived_.view.secure(record.workload, member, tenant));
     derived_.quotas.hold_only(record.workload.queue,
                               policy::charge_of(state_, record.workload, trial.placement), +1);
     stopping_.insert(trial.victims.begin(), trial.victims.end());

@@ -48,6 +48,10 @@ void SimulatedBackend::deliver(const Timer& timer) {
   const auto found = runs_.find(timer.attempt);
   if (found == runs_.end()) return;
   Run& run = found->second;
+  if (timer.due != Due::EndAgain && !run.is_ended && is_waiting(run)) {
+    run.postponed.push_back(timer.due);
+    return;
+  }
   switch (timer.due) {
     case Due::Running:
       if (run.is_ended || run.is_stopping) return;
@@ -92,6 +96,7 @@ void SimulatedBackend::start(const controller::StartEffect& effect) {
   run.nodes = effect.node_names;
   run.runtime = runtime_left(effect.workload);
   run.checkpoint_every = effect.workload.checkpoint.every;
+  if (listener_) listener_({.attempt = effect.attempt, .began = true, .gone = {}});
   add_timer(now_ + options_.start_delay, effect.attempt, Due::Running);
 }
 
@@ -115,6 +120,8 @@ void SimulatedBackend::stop(const controller::StopEffect& effect) {
       effect.grace + (run.saves_when_stopped ? effect.checkpoint_grace : base::Duration{});
   add_timer(now_ + std::min(options_.stop_delay, longest), effect.attempt, Due::Stopped);
 }
+
+void SimulatedBackend::fence(model::Epoch epoch) { static_cast<void>(is_fenced(epoch)); }
 
 base::Result<std::vector<controller::AttemptReport>> SimulatedBackend::list() {
   std::vector<controller::AttemptReport> reports;
@@ -141,15 +148,30 @@ void SimulatedBackend::set_node_condition(std::string_view node, model::NodeCond
   known.node.condition = condition;
   known.node.condition_note = note;
   report(controller::NodeConditionReport{std::string(node), condition, std::move(note)});
-  if (condition != model::NodeCondition::Lost) return;
+  // Out of sight is not gone: members on a paused node are reported when it is seen again.
+  if (condition == model::NodeCondition::Lost && !is_paused(node)) end_on_node(node);
+}
+
+void SimulatedBackend::set_node(controller::NodeReport changed) {
+  changed.node.backend = options_.name;
+  const auto known =
+      std::find_if(nodes_.begin(), nodes_.end(), [&changed](const controller::NodeReport& report) {
+        return report.node.name == changed.node.name;
+      });
+  if (known == nodes_.end())
+    nodes_.push_back(changed);
+  else
+    *known = changed;
+  report(std::move(changed));
+}
+
+void SimulatedBackend::end_on_node(std::string_view node) {
   for (auto& [attempt, run] : runs_) {
     if (run.is_ended) continue;
     EndReport gone{.attempt = attempt};
     for (std::size_t i = 0; i < run.nodes.size(); ++i) {
       const auto rank = static_cast<std::int32_t>(i);
-      const bool has_ended = std::any_of(run.ended.begin(), run.ended.end(),
-                                         [rank](const MemberEnd& end) { return end.rank == rank; });
-      if (run.nodes[i] == node && !has_ended)
+      if (run.nodes[i] == node && !has_ended(run, rank))
         gone.members.push_back({.rank = rank, .end_class = EndClass::NodeLost});
     }
     if (gone.members.empty()) continue;
@@ -158,8 +180,57 @@ void SimulatedBackend::set_node_condition(std::string_view node, model::NodeCond
       run.is_ended = true;
       keep_progress(attempt, run);
     }
+    tell_gone(attempt, gone.members);
     report(std::move(gone));
   }
+}
+
+void SimulatedBackend::pause_node(std::string_view node) {
+  static_cast<void>(node_named(node));
+  paused_.insert(std::string(node));
+}
+
+bool SimulatedBackend::is_paused(std::string_view node) const { return paused_.contains(node); }
+
+void SimulatedBackend::resume_node(std::string_view node) {
+  const auto found = paused_.find(node);
+  if (found == paused_.end()) return;
+  paused_.erase(found);
+  for (auto& [attempt, run] : runs_) {
+    if (run.postponed.empty() || is_waiting(run)) continue;
+    for (const Due due : std::exchange(run.postponed, {}))
+      add_timer(now_, attempt, due);
+  }
+}
+
+void SimulatedBackend::reboot_node(std::string_view node) {
+  end_on_node(node);
+  resume_node(node);
+}
+
+bool SimulatedBackend::has_ended(const Run& run, std::int32_t rank) const {
+  return std::any_of(run.ended.begin(), run.ended.end(),
+                     [rank](const MemberEnd& end) { return end.rank == rank; });
+}
+
+bool SimulatedBackend::is_waiting(const Run& run) const {
+  if (paused_.empty()) return false;
+  for (std::size_t i = 0; i < run.nodes.size(); ++i)
+    if (paused_.contains(run.nodes[i]) && !has_ended(run, static_cast<std::int32_t>(i)))
+      return true;
+  return false;
+}
+
+void SimulatedBackend::on_change(std::function<void(const RunChange&)> listener) {
+  listener_ = std::move(listener);
+}
+
+void SimulatedBackend::tell_gone(AttemptId attempt, const std::vector<MemberEnd>& ended) {
+  if (!listener_) return;
+  RunChange change{.attempt = attempt};
+  for (const MemberEnd& end : ended)
+    change.gone.push_back(end.rank);
+  listener_(change);
 }
 
 void SimulatedBackend::set_device_health(std::string_view node, std::int32_t device,
@@ -172,9 +243,21 @@ void SimulatedBackend::set_device_health(std::string_view node, std::int32_t dev
 
 void SimulatedBackend::end_members(AttemptId attempt, EndClass end_class, std::int32_t exit_code) {
   const auto found = runs_.find(attempt);
-  if (found == runs_.end() || found->second.is_ended) return;
+  if (found == runs_.end() || found->second.is_ended || is_waiting(found->second)) return;
   keep_progress(attempt, found->second);
   end_rest(attempt, found->second, {.end_class = end_class, .exit_code = exit_code});
+}
+
+void SimulatedBackend::end_member(AttemptId attempt, MemberEnd how) {
+  const auto found = runs_.find(attempt);
+  if (found == runs_.end() || found->second.is_ended || is_waiting(found->second)) return;
+  Run& run = found->second;
+  const bool is_member = how.rank >= 0 && static_cast<std::size_t>(how.rank) < run.nodes.size();
+  if (!is_member || has_ended(run, how.rank)) return;
+  run.ended.push_back(how);
+  if (run.ended.size() == run.nodes.size()) run.is_ended = true;
+  tell_gone(attempt, {how});
+  report(EndReport{attempt, {how}});
 }
 
 void SimulatedBackend::add_timer(base::Instant at, AttemptId attempt, Due due) {
@@ -187,13 +270,11 @@ void SimulatedBackend::end_rest(AttemptId attempt, Run& run, MemberEnd how) {
   end.members.reserve(run.nodes.size() - run.ended.size());
   for (std::size_t i = 0; i < run.nodes.size(); ++i) {
     how.rank = static_cast<std::int32_t>(i);
-    const bool has_ended =
-        std::any_of(run.ended.begin(), run.ended.end(),
-                    [&how](const MemberEnd& ended) { return ended.rank == how.rank; });
-    if (!has_ended) end.members.push_back(how);
+    if (!has_ended(run, how.rank)) end.members.push_back(how);
   }
   run.ended.insert(run.ended.end(), end.members.begin(), end.members.end());
   run.is_ended = true;
+  tell_gone(attempt, end.members);
   report(std::move(end));
 }
 

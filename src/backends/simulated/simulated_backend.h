@@ -13,9 +13,11 @@
 //   next = backend.next_event_time();
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,14 @@ struct SimulatedOptions {
   std::optional<base::Duration> default_runtime;  // without annotation; nothing: until stopped
 };
 
+// What is really there, whatever is reported of it: members exist from `began` on, and those of
+// `gone` no longer do.
+struct RunChange {
+  model::AttemptId attempt;
+  bool began = false;
+  std::vector<std::int32_t> gone;  // ranks
+};
+
 class SimulatedBackend final : public controller::ClusterBackend {
  public:
   // `now` is where virtual time begins.
@@ -52,11 +62,30 @@ class SimulatedBackend final : public controller::ClusterBackend {
   void set_node_condition(std::string_view node, model::NodeCondition condition, std::string note);
   void set_device_health(std::string_view node, std::int32_t device, model::Health health,
                          std::string note);
-  // All members that still run end now, as a crash of the program would.
+  // Nothing that happens on the node is seen and nothing asked of it is done until resume_node();
+  // then everything that fell due meanwhile happens. What runs there goes on: with a condition
+  // reported as lost, its members are what others call zombies.
+  void pause_node(std::string_view node);
+  void resume_node(std::string_view node);
+  bool is_paused(std::string_view node) const;
+  // Everything on the node is gone and reported as NodeLost; the node itself is up again.
+  void reboot_node(std::string_view node);
+  // A new node, or a known one as it is from now on; its condition is reported with it.
+  void set_node(controller::NodeReport report);
+  // As they are now.
+  const std::vector<controller::NodeReport>& nodes() const { return nodes_; }
+  // All members that still run end now, as a crash of the program would; nothing while a node of
+  // theirs is paused.
   void end_members(model::AttemptId attempt, model::EndClass end_class, std::int32_t exit_code);
+  // One member alone; the others go on.
+  void end_member(model::AttemptId attempt, model::MemberEnd how);
+
+  // Told at once of what really happens, before anything is reported.
+  void on_change(std::function<void(const RunChange&)> listener);
 
   std::string_view name() const override;
   void watch(controller::ObservationSink sink) override;
+  void fence(model::Epoch epoch) override;
   base::Result<std::vector<controller::AttemptReport>> list() override;
   void start(const controller::StartEffect& effect) override;
   void stop(const controller::StopEffect& effect) override;
@@ -87,11 +116,16 @@ class SimulatedBackend final : public controller::ClusterBackend {
     base::Duration runtime;           // left when this attempt began
     base::Duration checkpoint_every;  // zero: no checkpoints
     bool saves_when_stopped = false;
+    std::vector<Due> postponed;  // fell due while a node of it was paused
   };
 
   void add_timer(base::Instant at, model::AttemptId attempt, Due due);
   void deliver(const Timer& timer);
   void end_rest(model::AttemptId attempt, Run& run, model::MemberEnd how);
+  void end_on_node(std::string_view node);
+  bool is_waiting(const Run& run) const;
+  bool has_ended(const Run& run, std::int32_t rank) const;
+  void tell_gone(model::AttemptId attempt, const std::vector<model::MemberEnd>& ended);
   void keep_progress(model::AttemptId attempt, const Run& run);
   bool is_fenced(model::Epoch epoch);
   base::Duration runtime_left(const model::Workload& workload) const;
@@ -102,6 +136,8 @@ class SimulatedBackend final : public controller::ClusterBackend {
   std::vector<controller::NodeReport> nodes_;
   base::Instant now_;
   controller::ObservationSink sink_;
+  std::function<void(const RunChange&)> listener_;
+  std::set<std::string, std::less<>> paused_;  // nodes
   std::priority_queue<Timer> timers_;
   std::uint64_t next_sequence_ = 1;
   std::map<model::AttemptId, Run> runs_;

@@ -42,6 +42,7 @@ struct Controller::Parts {
   // what it means for backends is noted.
   model::Sequence record(model::EventBody body, std::string actor = {});
   void plan();
+  scheduling::Cycle cycle_of(base::Instant at, const scheduling::Question& question) const;
   void forget_finished();
   // Appends the batch; then listener, answers, effects. On failure the batch is undone: State comes
   // from the store again and every caller gets the error.

@@ -8,11 +8,9 @@ namespace invariants::internal {
 
 using model::Device;
 using model::DeviceUse;
-using model::Exclusive;
 using model::MemberPlacement;
 using model::NodeRecord;
 using model::Occupant;
-using model::QueueId;
 using model::State;
 using model::WorkloadRecord;
 
@@ -77,17 +75,11 @@ void check_device(const NodeRecord& node, std::size_t index, Findings& findings)
   check_layout(node, index, findings);
 }
 
-// A node may shrink under running work; then it is not the planner that took too much.
+// Amounts of a node are checked at each start (decision_rules.h): a node may shrink under running
+// work, and then nobody took too much.
 void check_node(const NodeRecord& node, Findings& findings) {
   for (std::size_t i = 0; i < node.devices.size(); ++i)
     check_device(node, i, findings);
-  for (const auto& used : node.used.amounts()) {
-    if (used.resource == model::kDevice) continue;
-    const std::int64_t whole = node.node.allocatable.of(used.resource);
-    if (used.amount > whole)
-      findings.add("4 node over-committed", "node {} resource {}: {} of {} are taken",
-                   node.node.id.value, used.resource.value, used.amount, whole);
-  }
 }
 
 bool is_part_of(const model::DeviceRequest& request, const Device& device,
@@ -154,35 +146,22 @@ void check_gang(const State& state, const WorkloadRecord& record, const model::P
   }
 }
 
-QueueId tenant_of(const State& state, model::AttemptId attempt) {
-  return state.queues.at(state.workloads.at(attempt.workload).workload.queue).path.back();
-}
-
-// Devices are shared across tenants only where both allow it.
-void check_tenants_of_device(const State& state, const NodeRecord& node, std::size_t index,
-                             Findings& findings) {
-  std::set<QueueId> tenants;
-  for (const Occupant& occupant : node.devices[index].occupants)
-    tenants.insert(tenant_of(state, occupant.attempt));
-  if (tenants.size() < 2) return;
-  for (const QueueId tenant : tenants) {
-    const model::Queue& queue = state.queues.at(tenant).queue;
-    if (!queue.shares_devices_across_tenants)
-      findings.add("15 tenants on one device", "node {} device {}: tenant {} does not share",
-                   node.node.id.value, index, queue.name);
-  }
-}
-
 }  // namespace
 
+void check_node_allocations(const NodeRecord& node, Findings& findings) {
+  check_node(node, findings);
+}
+
+void check_attempt_allocations(const State& state, const WorkloadRecord& record,
+                               const model::Attempt& attempt, Findings& findings) {
+  check_gang(state, record, attempt.placement, "attempt " + model::to_text(attempt.id), findings);
+}
+
 void check_allocations(const State& state, Findings& findings) {
-  state.nodes.each([&](model::NodeId, const NodeRecord& node) {
-    check_node(node, findings);
-    for (std::size_t i = 0; i < node.devices.size(); ++i)
-      check_tenants_of_device(state, node, i, findings);
-  });
+  state.nodes.each(
+      [&](model::NodeId, const NodeRecord& node) { check_node_allocations(node, findings); });
   each_live(state, [&](const WorkloadRecord& record, const model::Attempt& attempt) {
-    check_gang(state, record, attempt.placement, "attempt " + model::to_text(attempt.id), findings);
+    check_attempt_allocations(state, record, attempt, findings);
   });
   for (const auto& [id, claim] : state.claims)
     check_gang(state, state.workloads.at(claim.owner), claim.placement,

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "invariants/internal/evaluator.h"
 #include "invariants/internal/quota.h"
 #include "invariants/internal/recount.h"
 
@@ -79,6 +80,43 @@ void check_start_place(const State& state, const WorkloadRecord& record,
   }
 }
 
+void check_node_amounts(const State& state, const model::Placement& placement, Findings& findings) {
+  for (const MemberPlacement& member : placement.members) {
+    const model::NodeRecord& node = state.nodes.at(member.node);
+    for (const auto& used : node.used.amounts()) {
+      if (used.resource == model::kDevice) continue;
+      const std::int64_t whole = node.node.allocatable.of(used.resource);
+      if (used.amount + node.secured.of(used.resource) > whole)
+        findings.add("4 node over-committed", "node {} resource {}: {} and {} set aside of {}",
+                     node.node.id.value, used.resource.value, used.amount,
+                     node.secured.of(used.resource), whole);
+    }
+  }
+}
+
+void check_start_tenants(const State& state, const WorkloadRecord& record,
+                         const model::Placement& placement, Findings& findings) {
+  const auto tenant_of = [&state](const WorkloadRecord& of) {
+    return state.queues.at(of.workload.queue).path.back();
+  };
+  const auto shares = [&state](QueueId tenant) {
+    return state.queues.at(tenant).queue.shares_devices_across_tenants;
+  };
+  const QueueId own = tenant_of(record);
+  for (const MemberPlacement& member : placement.members)
+    for (const auto& part : member.devices) {
+      const auto& use =
+          state.nodes.at(member.node).devices.at(static_cast<std::size_t>(part.device));
+      for (const model::Occupant& occupant : use.occupants) {
+        const QueueId other = tenant_of(state.workloads.at(occupant.attempt.workload));
+        if (other != own && !(shares(own) && shares(other)))
+          findings.add("15 tenants on one device", "workload {} beside {} on node {} device {}",
+                       record.workload.id.value, model::to_text(occupant.attempt),
+                       member.node.value, part.device);
+      }
+    }
+}
+
 void check_start_claim(const State& state, const WorkloadRecord& record, const model::Start& start,
                        Findings& findings) {
   const std::string who = model::to_text(start.attempt);
@@ -126,14 +164,34 @@ void check_start_quota(const State& state, const WorkloadRecord& record, const m
   }
 }
 
-void check_ceilings(const State& state, const WorkloadRecord& record, const Attempt& attempt,
-                    Findings& findings) {
-  for (const auto& [d, amount] : attempt.charge.amounts())
+namespace {
+
+// What the victims but `kept` give back to a queue (to all queues: none) in a dimension.
+std::int64_t given_back(const State& state, const std::vector<model::AttemptId>& victims,
+                        model::AttemptId kept, QueueId queue, Dimension d) {
+  std::int64_t sum = 0;
+  for (const model::AttemptId id : victims) {
+    const WorkloadRecord& victim = state.workloads.at(id.workload);
+    const auto& path = state.queues.at(victim.workload.queue).path;
+    const bool counts = queue.is_none() || std::find(path.begin(), path.end(), queue) != path.end();
+    if (id != kept && counts) sum += victim.attempts.at(id.ordinal - 1).charge.of(d);
+  }
+  return sum;
+}
+
+}  // namespace
+
+void check_ceilings(const State& state, const WorkloadRecord& record, const Usage& charge,
+                    const std::vector<model::AttemptId>& leaving, Findings& findings) {
+  // What the victims of a claim hold now, the claim's owner will hold instead of them.
+  for (const auto& [d, amount] : charge.amounts())
     for (const QueueId queue : state.queues.at(record.workload.queue).path)
-      if (const auto max = max_of(state, queue, d); max && admitted(state, queue, d) > *max)
-        findings.add("9 above the ceiling", "queue {}: {} of {} after the start of {}",
-                     state.queues.at(queue).queue.name, admitted(state, queue, d), *max,
-                     model::to_text(attempt.id));
+      if (const auto max = max_of(state, queue, d);
+          max && admitted(state, queue, d) - given_back(state, leaving, {}, queue, d) > *max)
+        findings.add("9 above the ceiling",
+                     "queue {} pool {} resource {}: {} of {} with workload {}",
+                     state.queues.at(queue).queue.name, d.pool.value, d.resource.value,
+                     admitted(state, queue, d), *max, record.workload.id.value);
 }
 
 namespace {
@@ -179,13 +237,22 @@ void check_borrowing(const State& state, const WorkloadRecord& owner, const Work
 
 }  // namespace
 
-bool is_within_guarantee(const State& state, QueueId queue, const Usage& charge) {
+Usage ask_at(const State& state, const model::Workload& workload,
+             const model::Placement& placement) {
+  if (placement.members.empty()) return {};
+  return ask_in(state, workload, state.nodes.at(placement.members.front().node).node.pool);
+}
+
+bool is_within_guarantee(const State& state, QueueId queue, const Usage& charge,
+                         const std::vector<model::AttemptId>& leaving) {
   bool is_any_governed = false;
   for (const auto& [d, amount] : charge.amounts()) {
     if (!state.pools.at(d.pool).children.empty() || !is_governed(state, d)) continue;
     is_any_governed = true;
     for (const QueueId on_path : state.queues.at(queue).path)
-      if (admitted(state, on_path, d) + amount > guarantee_of(state, on_path, d)) return false;
+      if (admitted(state, on_path, d) - given_back(state, leaving, {}, on_path, d) + amount >
+          guarantee_of(state, on_path, d))
+        return false;
   }
   return is_any_governed;
 }
@@ -218,8 +285,8 @@ void check_rights(const State& state, const WorkloadRecord& owner, const Workloa
   }
   const auto recent = std::count_if(victim.evictions.begin(), victim.evictions.end(),
                                     [&](base::Instant t) { return t > at - base::days(1); });
-  const bool is_bound = !is_within_guarantee(state, owner.workload.queue,
-                                             charge_of(state, owner.workload, evict.placement));
+  const bool is_bound = !is_within_guarantee(
+      state, owner.workload.queue, ask_at(state, owner.workload, evict.placement), evict.victims);
   if (is_bound && recent >= rules.evictions_per_day)
     findings.add("13 evicted too often", "{}: {} times within a day, {} are allowed", who, recent,
                  rules.evictions_per_day);
@@ -232,15 +299,16 @@ struct Load {
   std::map<std::pair<model::NodeId, std::int32_t>, std::int64_t> milli, bytes;
   std::map<std::pair<model::NodeId, model::ResourceId>, std::int64_t> amounts;
 
-  void add(const model::Workload& workload, const model::Placement& placement) {
+  void add(const model::Workload& workload, const model::Placement& placement,
+           std::int64_t times = 1) {
     for (const MemberPlacement& member : placement.members) {
       for (const auto& part : member.devices) {
-        milli[{member.node, part.device}] += part.milli.value;
-        bytes[{member.node, part.device}] += part.memory.value;
+        milli[{member.node, part.device}] += times * part.milli.value;
+        bytes[{member.node, part.device}] += times * part.memory.value;
       }
       const auto& group = workload.groups.at(static_cast<std::size_t>(member.group));
       for (const auto& need : group.per_member.amounts())
-        amounts[{member.node, need.resource}] += need.amount;
+        amounts[{member.node, need.resource}] += times * need.amount;
     }
   }
 
@@ -260,6 +328,54 @@ struct Load {
     return false;
   }
 };
+
+// Quota alone would let the owner have its place although `kept` stays.
+bool is_admitted_without(const State& state, const WorkloadRecord& owner, const model::Evict& evict,
+                         model::AttemptId kept) {
+  const QueueId own = owner.workload.queue;
+  const Usage charge = charge_of(state, owner.workload, evict.placement);
+  for (const auto& [d, amount] : charge.amounts()) {
+    if (!is_governed(state, d)) continue;
+    for (const QueueId queue : state.queues.at(own).path) {
+      const std::int64_t staying =
+          admitted(state, queue, d) - given_back(state, evict.victims, kept, queue, d);
+      if (const auto max = max_of(state, queue, d); max && staying + amount > *max) return false;
+    }
+    const std::int64_t free = state.free.of(d) + given_back(state, evict.victims, kept, {}, d);
+    const std::int64_t held =
+        admitted(state, own, d) - given_back(state, evict.victims, kept, own, d);
+    if (held + amount > guarantee_of(state, own, d) &&
+        free - amount < kept_for_others(state, own, d))
+      return false;
+  }
+  return true;
+}
+
+// With what is free now and what the other victims free, and nothing of what earlier claims hold or
+// still wait for: a later claim does not count on their leftovers.
+bool fits_now_without(const State& state, const WorkloadRecord& owner, const model::Evict& evict,
+                      model::AttemptId kept) {
+  Load load;
+  for (const MemberPlacement& member : evict.placement.members) {
+    const model::NodeRecord& node = state.nodes.at(member.node);
+    for (std::size_t i = 0; i < node.devices.size(); ++i) {
+      const std::pair key{member.node, static_cast<std::int32_t>(i)};
+      load.milli[key] = node.devices[i].milli.value + node.devices[i].secured_milli.value;
+      load.bytes[key] = node.devices[i].memory.value + node.devices[i].secured_memory.value;
+    }
+    for (const auto& whole : node.node.allocatable.amounts())
+      load.amounts[{member.node, whole.resource}] =
+          node.used.of(whole.resource) + node.secured.of(whole.resource);
+  }
+  for (const model::AttemptId victim : evict.victims) {
+    if (victim == kept) continue;
+    const WorkloadRecord& record = state.workloads.at(victim.workload);
+    load.add(record.workload, record.live_attempt()->placement, -1);
+  }
+  load.add(owner.workload, evict.placement);
+  return !load.is_too_much_at(state, evict.placement) &&
+         is_admitted_without(state, owner, evict, kept);
+}
 
 bool has_slices(const model::Placement& placement) {
   for (const MemberPlacement& member : placement.members)
@@ -287,13 +403,13 @@ void check_victims_are_needed(const State& state, const WorkloadRecord& owner,
   for (const model::AttemptId victim : evict.victims) {
     const WorkloadRecord& record = state.workloads.at(victim.workload);
     const Attempt& attempt = *record.live_attempt();
+    // Of several groups or options another order might have fitted, which only a search could tell.
+    if (!is_simple(owner.workload)) continue;
     // A slice and a part, or two tenants, may be in each other's way although the sums fit.
     const bool is_apart = state.queues.at(record.workload.queue).tenant() !=
                           state.queues.at(owner.workload.queue).tenant();
     if (is_apart || has_slices(attempt.placement) || has_slices(evict.placement)) continue;
-    Load without = load;
-    without.add(record.workload, attempt.placement);
-    if (!without.is_too_much_at(state, evict.placement))
+    if (fits_now_without(state, owner, evict, victim))
       findings.add("12 evicted in vain", "{} for {}", model::to_text(victim),
                    owner.workload.id.value);
   }

@@ -132,6 +132,12 @@ NodeRoom room_now(const State& state, const NodeRecord& node, const Workload& wo
   }
   const QueueId own = tenant_of(state, workload.queue);
   const model::Queue& own_rules = tenant_queue(state, workload.queue);
+  const auto may_be_neighbours = [&](QueueId queue) {
+    const model::Queue& other = tenant_queue(state, queue);
+    return tenant_of(state, queue) == own ||
+           (own_rules.shares_devices_across_tenants && other.shares_devices_across_tenants &&
+            own_rules.exclusive < Exclusive::Device && other.exclusive < Exclusive::Device);
+  };
   for (std::size_t i = 0; i < room.devices.size(); ++i) {
     DeviceRoom& device = room.devices[i];
     const model::DeviceUse& use = node.devices[i];
@@ -150,12 +156,7 @@ NodeRoom room_now(const State& state, const NodeRecord& node, const Workload& wo
       else
         device.has_parts = true;
       const QueueId queue = state.workloads.at(occupant.attempt.workload).workload.queue;
-      const model::Queue& other = tenant_queue(state, queue);
-      const bool may_share =
-          own_rules.shares_devices_across_tenants && other.shares_devices_across_tenants &&
-          own_rules.exclusive < Exclusive::Device && other.exclusive < Exclusive::Device;
-      if (options.heeds_tenants && tenant_of(state, queue) != own && !may_share)
-        device.is_open = false;
+      if (options.heeds_tenants && !may_be_neighbours(queue)) device.is_open = false;
     }
     // A claim of slices keeps the whole rest of its device from other slices only by its amount;
     // where it starts is known from its placement.
@@ -164,6 +165,9 @@ NodeRoom room_now(const State& state, const NodeRecord& node, const Workload& wo
       for (const auto& member : state.claims.at(id).placement.members)
         for (const auto& part : member.devices)
           if (member.node == node.node.id && part.device == static_cast<std::int32_t>(i)) {
+            // A claim is a neighbour before it starts.
+            const QueueId queue = state.workloads.at(state.claims.at(id).owner).workload.queue;
+            if (options.heeds_tenants && !may_be_neighbours(queue)) device.is_open = false;
             if (const auto* profile = profile_of(*device.device, part.slice))
               device.slices.push_back({part.slice_start, profile->memory_slices});
             else if (!part.slice.empty() || part.milli.value > 0)

@@ -103,8 +103,11 @@ void ClusterView::give(const Workload& workload, const MemberPlacement& member, 
   change(member.node, [&](FreeNode& node) { vacate(node, workload, member, tenant); });
 }
 
-void ClusterView::secure(const Workload& workload, const MemberPlacement& member, QueueId tenant) {
-  change(member.node, [&](FreeNode& node) { set_aside(node, workload, member, tenant); });
+model::Quantities ClusterView::secure(const Workload& workload, const MemberPlacement& member,
+                                      QueueId tenant) {
+  model::Quantities secured;
+  change(member.node, [&](FreeNode& node) { secured = set_aside(node, workload, member, tenant); });
+  return secured;
 }
 
 }  // namespace scheduling::internal

@@ -62,9 +62,9 @@ class ClusterView {
   // What the member of a live attempt holds becomes free.
   void give(const model::Workload& workload, const model::MemberPlacement& member,
             model::QueueId tenant);
-  // Sets aside what is free of what the member needs, as a claim does.
-  void secure(const model::Workload& workload, const model::MemberPlacement& member,
-              model::QueueId tenant);
+  // Sets aside what is free of what the member needs, as a claim does; gives how much that is.
+  model::Quantities secure(const model::Workload& workload, const model::MemberPlacement& member,
+                           model::QueueId tenant);
 
  private:
   template <class Edit>

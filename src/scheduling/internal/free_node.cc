@@ -26,8 +26,10 @@ FreeDevice free_device(const NodeRecord& record, std::size_t index) {
   free.secured_milli = static_cast<std::int32_t>(use.secured_milli.value);
   free.occupants = static_cast<std::int32_t>(use.occupants.size());
   for (const model::Occupant& occupant : use.occupants) {
-    if (occupant.slice_length == 0) continue;
-    free.is_sliced = true;
+    if (occupant.slice_length == 0) {
+      ++free.parts;
+      continue;
+    }
     free.slices |= ((1U << occupant.slice_length) - 1U) << occupant.slice_start;
   }
   return free;
@@ -48,9 +50,11 @@ void seat_claimant(FreeNode& node, const MemberPlacement& member, QueueId tenant
     ++device.claimants;
     node.device_tenants.push_back(
         {.device = assignment.device, .tenant = tenant, .is_claim = true});
-    if (assignment.slice.empty()) continue;
-    device.is_sliced = true;
-    device.slices |= slice_mask(node.node->devices[index], assignment);
+    if (assignment.slice.empty()) {
+      ++device.parts;
+      ++device.claimed_parts;
+    }
+    device.claimed_slices |= slice_mask(node.node->devices[index], assignment);
   }
 }
 
@@ -137,9 +141,11 @@ FreeNode free_node(const State& state, const NodeRecord& record) {
   FreeNode node;
   node.node = &record.node;
   node.is_ready = record.node.condition == model::NodeCondition::Ready;
-  for (const auto& a : record.node.allocatable.amounts())
-    node.free.set(a.resource, std::max<std::int64_t>(0, a.amount - record.used.of(a.resource) -
-                                                            record.secured.of(a.resource)));
+  for (const auto& a : record.node.allocatable.amounts()) {
+    const std::int64_t rest = a.amount - record.used.of(a.resource) - record.secured.of(a.resource);
+    node.free.set(a.resource, std::max<std::int64_t>(0, rest));
+    node.lack.set(a.resource, std::max<std::int64_t>(0, -rest));
+  }
   node.devices.reserve(record.devices.size());
   for (std::size_t i = 0; i < record.devices.size(); ++i)
     node.devices.push_back(free_device(record, i));
@@ -160,7 +166,11 @@ FreeNode free_node(const State& state, const NodeRecord& record) {
 
 void occupy(FreeNode& node, const Workload& workload, const MemberPlacement& member,
             QueueId tenant) {
-  node.free.add(per_member(workload, member), -1);
+  for (const auto& a : per_member(workload, member).amounts()) {
+    const std::int64_t rest = node.free.of(a.resource) - a.amount;
+    node.free.set(a.resource, std::max<std::int64_t>(0, rest));
+    node.lack.add(a.resource, std::max<std::int64_t>(0, -rest));
+  }
   node.tenants.push_back(tenant);
   for (const DeviceAssignment& assignment : member.devices) {
     const auto index = static_cast<std::size_t>(assignment.device);
@@ -169,8 +179,7 @@ void occupy(FreeNode& node, const Workload& workload, const MemberPlacement& mem
     device.memory -= assignment.memory.value;
     ++device.occupants;
     node.device_tenants.push_back({.device = assignment.device, .tenant = tenant});
-    if (assignment.slice.empty()) continue;
-    device.is_sliced = true;
+    if (assignment.slice.empty()) ++device.parts;
     device.slices |= slice_mask(node.node->devices[index], assignment);
   }
   count_whole(node);
@@ -178,11 +187,12 @@ void occupy(FreeNode& node, const Workload& workload, const MemberPlacement& mem
 
 void vacate(FreeNode& node, const Workload& workload, const MemberPlacement& member,
             QueueId tenant) {
-  // A node that shrank below its use shows zero free; what it gives back never exceeds what it
-  // could have.
-  for (const auto& a : per_member(workload, member).amounts())
-    node.free.set(a.resource, std::min(node.node->allocatable.of(a.resource),
-                                       node.free.of(a.resource) + a.amount));
+  // A node that shrank below its use shows zero free; what is given back pays what it lacks first.
+  for (const auto& a : per_member(workload, member).amounts()) {
+    const std::int64_t paid = std::min(node.lack.of(a.resource), a.amount);
+    node.lack.add(a.resource, -paid);
+    node.free.add(a.resource, a.amount - paid);
+  }
   erase_one(node.tenants, tenant);
   for (const DeviceAssignment& assignment : member.devices) {
     const auto index = static_cast<std::size_t>(assignment.device);
@@ -195,26 +205,30 @@ void vacate(FreeNode& node, const Workload& workload, const MemberPlacement& mem
     const auto seat = std::ranges::find(
         node.device_tenants, DeviceTenant{.device = assignment.device, .tenant = tenant});
     if (seat != node.device_tenants.end()) node.device_tenants.erase(seat);
-    if (!assignment.slice.empty())
-      device.slices &= ~slice_mask(node.node->devices[index], assignment);
-    if (device.occupants + device.claimants == 0) device.is_sliced = false;
+    if (assignment.slice.empty()) --device.parts;
+    device.slices &= ~slice_mask(node.node->devices[index], assignment);
   }
   count_whole(node);
 }
 
-void set_aside(FreeNode& node, const Workload& workload, const MemberPlacement& member,
-               QueueId tenant) {
-  for (const auto& a : per_member(workload, member).amounts())
+model::Quantities set_aside(FreeNode& node, const Workload& workload, const MemberPlacement& member,
+                            QueueId tenant) {
+  model::Quantities secured;
+  for (const auto& a : per_member(workload, member).amounts()) {
+    secured.add(a.resource, std::min(node.free.of(a.resource), a.amount));
     node.free.set(a.resource, std::max<std::int64_t>(0, node.free.of(a.resource) - a.amount));
+  }
   for (const DeviceAssignment& assignment : member.devices) {
     FreeDevice& device = node.devices[static_cast<std::size_t>(assignment.device)];
     const auto part = std::min(device.milli, static_cast<std::int32_t>(assignment.milli.value));
     device.milli -= part;
     device.secured_milli += part;
+    secured.add(model::kDevice, part);
     device.memory = std::max<std::int64_t>(0, device.memory - assignment.memory.value);
   }
   seat_claimant(node, member, tenant);
   count_whole(node);
+  return secured;
 }
 
 }  // namespace scheduling::internal

@@ -17,12 +17,17 @@ namespace scheduling::internal {
 struct FreeDevice {
   std::int32_t milli = 0;  // neither occupied nor set aside
   std::int64_t memory = 0;
-  std::int32_t secured_milli = 0;  // set aside for claims
-  std::uint32_t slices = 0;        // taken memory slices, bit by bit
-  bool is_sliced = false;          // its occupants are hardware slices
-  bool is_usable = false;          // healthy enough for new work
+  std::int32_t secured_milli = 0;    // set aside for claims
+  std::uint32_t slices = 0;          // memory slices of occupants, bit by bit
+  std::uint32_t claimed_slices = 0;  // the same that claims will take
+  bool is_usable = false;            // healthy enough for new work
   std::int32_t occupants = 0;
-  std::int32_t claimants = 0;  // parts of it that claims will take
+  std::int32_t claimants = 0;      // who will take something of it by a claim
+  std::int32_t parts = 0;          // of the occupants and claimants, those without a hardware slice
+  std::int32_t claimed_parts = 0;  // of the claimants
+
+  // A device is partitioned or shared, never both; claims count as if they were there already.
+  bool is_sliced() const { return (slices | claimed_slices) != 0; }
 
   bool is_whole() const { return is_usable && occupants == 0 && claimants == 0 && milli == 1000; }
 };
@@ -40,6 +45,7 @@ struct FreeNode {
   const model::Node* node = nullptr;  // in State; static facts
   bool is_ready = false;
   model::Quantities free;  // allocatable - used - set aside, never negative
+  model::Quantities lack;  // what a node that shrank is used beyond that: paid before free grows
   std::vector<FreeDevice> devices;
   std::int32_t whole = 0;                    // devices that are whole and free
   std::vector<model::QueueId> tenants;       // one entry per member
@@ -70,8 +76,8 @@ void occupy(FreeNode& node, const model::Workload& workload, const model::Member
 // What a member of a live attempt holds becomes free.
 void vacate(FreeNode& node, const model::Workload& workload, const model::MemberPlacement& member,
             model::QueueId tenant);
-// Sets aside what is free of what the member needs, as a claim does.
-void set_aside(FreeNode& node, const model::Workload& workload,
-               const model::MemberPlacement& member, model::QueueId tenant);
+// Sets aside what is free of what the member needs, as a claim does; gives how much that is.
+model::Quantities set_aside(FreeNode& node, const model::Workload& workload,
+                            const model::MemberPlacement& member, model::QueueId tenant);
 
 }  // namespace scheduling::internal

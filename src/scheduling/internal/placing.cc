@@ -95,14 +95,15 @@ std::optional<DeviceAssignment> part_on(const FreeNode& node, std::size_t index,
                               .memory = part->memory,
                               .slice = {}};
   if (part->profile != nullptr) {
-    if (!free.is_sliced && free.occupants + free.claimants > 0) return std::nullopt;
+    if (free.parts > 0) return std::nullopt;
     assignment.slice = part->profile->name;
-    assignment.slice_start = free_start(*part->profile, device.memory_slices, free.slices);
+    assignment.slice_start =
+        free_start(*part->profile, device.memory_slices, free.slices | free.claimed_slices);
     if (assignment.slice_start < 0) return std::nullopt;
     const std::int64_t to = assignment.slice_start + part->profile->memory_slices;
     assignment.milli = base::MilliDevice(1000 * to / device.memory_slices -
                                          1000 * assignment.slice_start / device.memory_slices);
-  } else if (free.is_sliced) {
+  } else if (free.is_sliced()) {
     return std::nullopt;
   }
   const bool fits = free.milli >= assignment.milli.value && free.memory >= part->memory.value;
@@ -179,10 +180,12 @@ FreeNode emptied(const FreeNode& node) {
                         .memory = node.node->devices[i].memory.value,
                         .secured_milli = 0,
                         .slices = 0,
-                        .is_sliced = false,
+                        .claimed_slices = 0,
                         .is_usable = device.is_usable,
                         .occupants = 0,
-                        .claimants = 0};
+                        .claimants = 0,
+                        .parts = 0,
+                        .claimed_parts = 0};
   }
   copy.whole = static_cast<std::int32_t>(
       std::ranges::count_if(copy.devices, [](const FreeDevice& d) { return d.is_whole(); }));
@@ -198,6 +201,8 @@ FreeNode unclaimed(const State& state, const FreeNode& node) {
     device.memory += record.devices[i].secured_memory.value;
     device.secured_milli = 0;
     device.claimants = 0;
+    device.claimed_slices = 0;
+    device.parts -= std::exchange(device.claimed_parts, 0);
   }
   std::erase_if(copy.device_tenants, &DeviceTenant::is_claim);
   copy.whole = static_cast<std::int32_t>(

@@ -58,7 +58,8 @@ bool borrows_what_is_short(const TrialWorld& world, const Taker& taker, QueueId 
   });
 }
 
-// With its ask the taker stays inside the guarantees of its whole path, where there are any.
+}  // namespace
+
 bool within_guarantee(const TrialWorld& world, const Taker& taker) {
   bool is_governed = false;
   for (const QueueId queue : world.state.queues.at(taker.workload->queue).path) {
@@ -71,6 +72,8 @@ bool within_guarantee(const TrialWorld& world, const Taker& taker) {
   }
   return is_governed;
 }
+
+namespace {
 
 // What bars reclaim from a queue as a whole; the victim's class comes on top.
 Reason reclaim_bar_of(const TrialWorld& world, const Taker& taker, QueueId victim_queue) {
@@ -127,6 +130,8 @@ std::int64_t recent_evictions(const WorkloadRecord& victim, Instant now) {
   return std::ranges::count_if(victim.evictions, [&](Instant t) { return t > day_ago; });
 }
 
+}  // namespace
+
 bool is_at_eviction_limit(const TrialWorld& world, const Taker& taker,
                           const WorkloadRecord& victim) {
   if (recent_evictions(victim, world.now) >= class_of(world, victim.workload).evictions_per_day)
@@ -136,8 +141,6 @@ bool is_at_eviction_limit(const TrialWorld& world, const Taker& taker,
                        static_cast<std::uint32_t>(taker.record->attempts.size() + 1)};
   return std::ranges::find(victim.evicted_by, next) != victim.evicted_by.end();
 }
-
-}  // namespace
 
 bool could_preempt(const TrialWorld& world, const Taker& taker) {
   if (!world.policy.allows_preemption) return false;

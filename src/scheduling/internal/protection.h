@@ -48,6 +48,11 @@ bool is_short(const TrialWorld& world, const Taker& taker, model::Dimension dime
               std::int64_t asked);
 // With its ask the queue stays within its entitlement in every resource of the taker's pool.
 bool within_entitlement(const TrialWorld& world, const Taker& taker, model::QueueId queue);
+// With its ask the taker stays inside the guarantees of its whole path, where there are any.
+bool within_guarantee(const TrialWorld& world, const Taker& taker);
+// Evicted as often as its class allows a day, or for this very attempt of the taker.
+bool is_at_eviction_limit(const TrialWorld& world, const Taker& taker,
+                          const model::WorkloadRecord& victim);
 // Whether the class of some live attempt may give way to the taker's.
 bool could_preempt(const TrialWorld& world, const Taker& taker);
 // Whether the taker may take anything back at all.

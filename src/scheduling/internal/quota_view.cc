@@ -64,14 +64,26 @@ void QuotaView::add(Column& column, const Change& change, std::int64_t sign) {
 
 void QuotaView::change(const Change& change) {
   overlay_.push_back(change);
+  if (change.is_started) started_[{change.queue, change.dimension}] += change.amount;
   for (Column& column : columns_)
     if (column.dimension == change.dimension) add(column, change, +1);
 }
 
 void QuotaView::hold(QueueId queue, const Usage& usage, std::int64_t sign) {
-  hold_only(queue, usage, sign);
+  for (const QueueId on_path : state_->queues.at(queue).path)
+    for (const auto& a : usage.amounts())
+      change({.dimension = a.dimension,
+              .queue = on_path,
+              .amount = sign * a.amount,
+              .is_started = on_path == queue});
   for (const auto& a : usage.amounts())
     change({.dimension = a.dimension, .queue = {}, .amount = -sign * a.amount});
+}
+
+void QuotaView::set_aside(model::PoolId leaf, const model::Quantities& amounts) {
+  for (const model::PoolId pool : state_->pools.at(leaf).path)
+    for (const auto& a : amounts.amounts())
+      change({.dimension = {pool, a.resource}, .queue = {}, .amount = -a.amount});
 }
 
 void QuotaView::hold_only(QueueId queue, const Usage& usage, std::int64_t sign) {
@@ -81,9 +93,15 @@ void QuotaView::hold_only(QueueId queue, const Usage& usage, std::int64_t sign) 
 }
 
 void QuotaView::rollback(std::size_t mark) {
-  for (; overlay_.size() > mark; overlay_.pop_back())
+  for (; overlay_.size() > mark; overlay_.pop_back()) {
+    const Change& last = overlay_.back();
     for (Column& column : columns_)
-      if (column.dimension == overlay_.back().dimension) add(column, overlay_.back(), -1);
+      if (column.dimension == last.dimension) add(column, last, -1);
+    if (!last.is_started) continue;
+    const auto started = started_.find({last.queue, last.dimension});
+    started->second -= last.amount;
+    if (started->second == 0) started_.erase(started);
+  }
 }
 
 void QuotaView::refresh(QueueId queue) {

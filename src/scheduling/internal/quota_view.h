@@ -31,11 +31,13 @@ class QuotaView {
   std::int64_t entitlement(model::QueueId queue, model::Dimension dimension) const;
   // What others keep of their guarantees, `own` left out.
   std::int64_t kept_for_others(model::QueueId own, model::Dimension dimension) const {
-    return table_.kept_for_others(*state_, own, dimension);
+    return table_.kept_for_others(*state_, own, dimension, started_);
   }
 
   // Overlay: `queue` and its path hold `sign` times the usage more, the pools have it less.
   void hold(model::QueueId queue, const model::Usage& usage, std::int64_t sign);
+  // Of what is free in the leaf pool and above.
+  void set_aside(model::PoolId leaf, const model::Quantities& amounts);
   // Only what is held changes, not what is free: a victim that will leave.
   void hold_only(model::QueueId queue, const model::Usage& usage, std::int64_t sign);
   std::size_t mark() const { return overlay_.size(); }
@@ -62,6 +64,7 @@ class QuotaView {
     model::Dimension dimension;
     model::QueueId queue;  // none: of what is free
     std::int64_t amount = 0;
+    bool is_started = false;  // by `hold`: counts against what the queue keeps of its guarantee
   };
   Column& column(model::Dimension dimension) const;
   Column fresh_column(model::Dimension dimension) const;
@@ -74,6 +77,7 @@ class QuotaView {
   policy::QuotaTable table_;
   mutable std::vector<Column> columns_;  // a handful: in the order in which they were asked for
   std::vector<Change> overlay_;
+  policy::QuotaTable::Holdings started_;
 };
 
 }  // namespace scheduling::internal

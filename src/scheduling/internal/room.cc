@@ -117,7 +117,7 @@ bool Room::fits() {
 }
 
 PoolTrial Room::place(const std::vector<const WorkloadRecord*>& gone) {
-  view_.rollback(mark_);
+  if (!counts_) return place_now();
   for (const WorkloadRecord* record : gone)
     for (const MemberPlacement& member : record->attempts.back().placement.members)
       view_.give(record->workload, member, tenant_of(*record));

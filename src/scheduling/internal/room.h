@@ -47,7 +47,7 @@ class Room {
   void close(const model::WorkloadRecord& record);
   bool fits();
 
-  // Where the members would go with all of `gone` gone, whatever was opened.
+  // Where the members would go; `gone` are the attempts that are open now.
   PoolTrial place(const std::vector<const model::WorkloadRecord*>& gone);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "policy/charge.h"
 #include "scheduling/internal/room.h"
 #include "scheduling/internal/victim_order.h"
 
@@ -42,7 +43,11 @@ class Search {
       prune();
       finish(result);
     } else {
-      if (is_unlent_short_) result.failure = Reason::GuaranteeOfOther;
+      if (is_unlent_short_)
+        result.failure = Reason::GuaranteeOfOther;
+      else if (is_above_max_)
+        result.failure = Reason::QueueMax;
+      open_chosen();
       if (depth == Depth::Recorded) result.placeable = room_.place(chosen_).placed;
     }
     world_.quotas.rollback(held_mark_);
@@ -52,9 +57,33 @@ class Search {
  private:
   bool fits_now() {
     if (!room_.fits()) return false;
-    if (keeps_unlent()) return true;
-    is_unlent_short_ = true;
+    if (!keeps_unlent())
+      is_unlent_short_ = true;
+    else if (!keeps_max())
+      is_above_max_ = true;
+    else
+      return true;
     return false;
+  }
+
+  // The place may cost more than was asked for (another device option, a share of memory on a
+  // smaller device): its charge must stay below the ceilings of the path, too. What the victims
+  // hold is the taker's then.
+  bool keeps_max() {
+    const auto& table = world_.quotas.table();
+    const auto& path = world_.state.queues.at(taker_.workload->queue).path;
+    const bool has_max = std::ranges::any_of(table.governed(), [&](Dimension d) {
+      return std::ranges::any_of(path, [&](QueueId q) { return table.of(q, d).max.has_value(); });
+    });
+    if (!has_max) return true;
+    const model::Usage charge =
+        policy::charge_of(world_.state, *taker_.workload, room_.place(chosen_).placement);
+    for (const QueueId queue : path)
+      for (const auto& a : charge.amounts()) {
+        const auto max = table.of(queue, a.dimension).max;
+        if (max && world_.quotas.held(queue, a.dimension) + a.amount > *max) return false;
+      }
+    return true;
   }
 
   // With several device options the ask is that of one of them, and no lower bound.
@@ -96,12 +125,13 @@ class Search {
       for (const Candidate& candidate : candidates_on_node(world_, taker_, losers_, node)) {
         if (!may_choose(candidate)) continue;
         choose(*candidate.record);
-        room_.open(*candidate.record);
+        open_chosen();
         if (fits_now()) return true;
       }
       for (const WorkloadRecord* victim : chosen_)
         room_.close(*victim);
       chosen_.clear();
+      opened_ = 0;
       freed_ = {};
       world_.quotas.rollback(held_mark_);
       bars_ = losers_.bars;
@@ -111,31 +141,47 @@ class Search {
 
   // The shortest prefix of all candidates that is enough.
   bool collect() {
-    std::size_t opened = 0;
     for (const Candidate& candidate : candidates_in_pool(world_, taker_, losers_)) {
       if (!may_choose(candidate)) continue;
       choose(*candidate.record);
       if (!is_enough_in_sum()) continue;
-      for (; opened < chosen_.size(); ++opened)
-        room_.open(*chosen_[opened]);
+      open_chosen();
       if (fits_now()) return true;
     }
     return false;
   }
 
+  void open_chosen() {
+    for (; opened_ < chosen_.size(); ++opened_)
+      room_.open(*chosen_[opened_]);
+  }
+
+  // One of the chosen is at its limit of evictions, which binds outside of the guarantee only.
+  bool needs_guarantee() const {
+    return !within_guarantee(world_, taker_) &&
+           std::ranges::any_of(chosen_, [this](const WorkloadRecord* victim) {
+             return is_at_eviction_limit(world_, taker_, *victim);
+           });
+  }
+
   // Drops from the costly end whatever is not needed; the last one collected is needed.
   void prune() {
+    // The rights to the others were judged with this one gone, where that frees the taker's
+    // guarantee.
+    const bool was_inside = within_guarantee(world_, taker_);
     for (std::size_t i = chosen_.size() - 1; i-- > 0;) {
       const WorkloadRecord& victim = *chosen_[i];
+      const model::Usage& charge = attempt_of(victim).charge;
       room_.close(victim);
-      freed_.add(attempt_of(victim).charge, -1);
-      if (fits_now()) {
-        world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, +1);
-        chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
-      } else {
-        room_.open(victim);
-        freed_.add(attempt_of(victim).charge);
-      }
+      freed_.add(charge, -1);
+      world_.quotas.hold_only(victim.workload.queue, charge, +1);
+      const auto at = chosen_.begin() + static_cast<std::ptrdiff_t>(i);
+      chosen_.erase(at);
+      if (fits_now() && !(was_inside && needs_guarantee())) continue;
+      chosen_.insert(chosen_.begin() + static_cast<std::ptrdiff_t>(i), &victim);
+      room_.open(victim);
+      freed_.add(charge);
+      world_.quotas.hold_only(victim.workload.queue, charge, -1);
     }
   }
 
@@ -155,11 +201,13 @@ class Search {
   const Losers& losers_;
   bool is_single_;
   bool is_unlent_short_ = false;  // there was room, but others keep it for their guarantees
+  bool is_above_max_ = false;     // there was room, but at a charge above a ceiling
   Reason route_;
   Room room_;
   std::size_t held_mark_;
   std::vector<const WorkloadRecord*> chosen_;
-  model::Usage freed_;  // charges of chosen_
+  std::size_t opened_ = 0;  // of chosen_, those that are open in the room
+  model::Usage freed_;      // charges of chosen_
   QueueBars bars_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/codec.h"
 #include "controller/journal_chain.h"
+#include "platform/fault_point.h"
 
 namespace store {
 
@@ -24,6 +25,7 @@ MemoryStore::MemoryStore(std::shared_ptr<MemoryJournal> journal) : journal_(std:
 MemoryStore::~MemoryStore() = default;
 
 base::Result<model::Epoch> MemoryStore::acquire_epoch() {
+  if (FAULT("store.epoch")) return base::fail(base::Code::Unavailable, "injected: store.epoch");
   const std::scoped_lock lock(journal_->mutex);
   epoch_ = journal_->epoch = model::Epoch(journal_->epoch.value + 1);
   return epoch_;
@@ -42,8 +44,11 @@ base::Result<base::Done> MemoryStore::append(std::span<const model::Event> event
                         event.sequence.value, expected - 1);
     ++expected;
   }
+  if (FAULT("store.append.before_commit"))
+    return base::fail(base::Code::Unavailable, "injected: store.append.before_commit");
   for (const model::Event& event : events)
     journal_->events.push_back(base::encode(event));
+  static_cast<void>(FAULT("store.append.after_commit"));
   return base::Done{};
 }
 
@@ -54,6 +59,7 @@ base::Result<model::Sequence> MemoryStore::last_sequence() {
 
 base::Result<base::Done> MemoryStore::read(model::Sequence after, std::size_t limit,
                                            const std::function<bool(const model::Event&)>& visit) {
+  if (FAULT("store.read")) return base::fail(base::Code::Unavailable, "injected: store.read");
   for (std::uint64_t next = after.value; limit > 0; ++next, --limit) {
     std::string bytes;
     {
@@ -72,6 +78,8 @@ base::Result<base::Done> MemoryStore::read(model::Sequence after, std::size_t li
 }
 
 base::Result<std::optional<controller::StoredCheckpoint>> MemoryStore::latest_checkpoint() {
+  if (FAULT("store.checkpoint.read"))
+    return base::fail(base::Code::Unavailable, "injected: store.checkpoint.read");
   const std::scoped_lock lock(journal_->mutex);
   return journal_->checkpoint;
 }
@@ -87,7 +95,10 @@ base::Result<base::Done> MemoryStore::write_checkpoint(
     return base::fail(base::Code::Conflict,
                       "a checkpoint of event {} in a journal that ends with event {}",
                       checkpoint.sequence.value, journal_->events.size());
+  if (FAULT("store.checkpoint.before_commit"))
+    return base::fail(base::Code::Unavailable, "injected: store.checkpoint.before_commit");
   journal_->checkpoint = checkpoint;
+  static_cast<void>(FAULT("store.checkpoint.after_commit"));
   return base::Done{};
 }
 

@@ -1,0 +1,92 @@
+#include "storm/settings.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "storm/swarm.h"
+
+namespace storm {
+
+namespace {
+
+struct Typed {
+  std::string scenario_file, known_file;
+  double hours = 0;
+};
+
+void add_options(CLI::App& app, Settings& settings, Typed& typed) {
+  std::string profiles;
+  for (const std::string_view name : profile_names())
+    profiles += (profiles.empty() ? "" : ", ") + std::string(name);
+  app.add_option("--seed", settings.scenario.seed.value, "live through this one");
+  app.add_option("--seeds", settings.seeds, "live through so many, on all processors");
+  app.add_option("--first-seed", settings.scenario.seed.value, "the first of them");
+  app.add_option("--hours", typed.hours, "simulated hours in which faults happen; left out: 3");
+  app.add_option("--minutes", settings.scenario.minutes, "the same in minutes");
+  app.add_option("--profile", settings.scenario.profile, profiles);
+  app.add_option("--scenario", typed.scenario_file, "live through this file");
+  app.add_option("--known", typed.known_file, "labels of open findings, which do not fail a run");
+  app.add_option("--workers", settings.workers, "processes; left out: one for each processor");
+  app.add_option("--out", settings.out, "where --shrink writes the scenario");
+  app.add_flag("--shrink", settings.shrinks, "look for the smallest scenario that fails alike");
+  app.add_flag("--coverage", settings.shows_coverage, "list the fault points and their hits");
+  app.add_flag("--journal", settings.shows_journal, "print every event as JSON");
+  app.add_flag("--first", settings.stops_at_first, "stop at the first seed that fails");
+}
+
+base::Result<base::Done> understand(Settings& settings, const Typed& typed) {
+  if (typed.hours > 0) settings.scenario.minutes = static_cast<std::int64_t>(typed.hours * 60);
+  if (!typed.scenario_file.empty()) {
+    std::ifstream file(typed.scenario_file);
+    if (!file) return base::fail(base::Code::NotFound, "there is no file {}", typed.scenario_file);
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    auto scenario = parse_scenario(text);
+    if (!scenario) return tl::unexpected(scenario.error());
+    settings.scenario = std::move(*scenario);
+  }
+  if (!typed.known_file.empty()) {
+    std::ifstream file(typed.known_file);
+    if (!file) return base::fail(base::Code::NotFound, "there is no file {}", typed.known_file);
+    for (std::string line; std::getline(file, line);)
+      if (!line.empty() && !line.starts_with('#')) settings.known.push_back(line);
+  }
+  const auto names = profile_names();
+  if (std::ranges::find(names, settings.scenario.profile) == names.end())
+    return base::fail(base::Code::InvalidArgument, "there is no profile {}",
+                      settings.scenario.profile);
+  if (settings.seeds < 1 || settings.scenario.minutes < 1)
+    return base::fail(base::Code::InvalidArgument, "seeds and time must be at least one");
+  return base::Done{};
+}
+
+}  // namespace
+
+std::variant<Settings, UsageAnswer> settings_of(std::span<const std::string> words) {
+  Settings settings;
+  Typed typed;
+  CLI::App app("Live through random faults in a simulation and check what must hold",
+               "berth storm");
+  add_options(app, settings, typed);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 takes them
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& problem) {
+    std::ostringstream out, err;
+    const bool is_help = app.exit(problem, out, err) == 0;
+    return UsageAnswer{.text = is_help ? out.str() : "berth storm: " + err.str(),
+                       .exit_code = is_help ? 0 : 2};
+  }
+  if (const auto done = understand(settings, typed); !done)
+    return UsageAnswer{.text = "berth storm: " + base::to_text(done.error()) + "\n",
+                       .exit_code = 2};
+  return settings;
+}
+
+}  // namespace storm

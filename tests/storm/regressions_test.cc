@@ -1,0 +1,32 @@
+// Every scenario that storm ever failed on is lived through again: the files of regressions/, each
+// a scenario with the finding that it stands for in its first lines.
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "platform/log.h"
+#include "storm/isolation.h"
+#include "storm/scenario.h"
+
+namespace {
+
+TEST(StormRegressions, AllAreClean) {
+  platform::set_log_sink([](const std::string&) {});
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/storm/regressions")) {
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const auto scenario = storm::parse_scenario(text);
+    ASSERT_TRUE(scenario) << entry.path() << ": " << base::to_text(scenario.error());
+    const storm::Outcome outcome = storm::live_through_one(*scenario);
+    EXPECT_EQ(outcome.report, "") << "berth storm --scenario " << entry.path().string();
+    ++count;
+  }
+  EXPECT_GE(count, 8);
+  platform::set_log_sink(nullptr);
+}
+
+}  // namespace
