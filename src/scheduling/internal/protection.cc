@@ -130,8 +130,6 @@ std::int64_t recent_evictions(const WorkloadRecord& victim, Instant now) {
   return std::ranges::count_if(victim.evictions, [&](Instant t) { return t > day_ago; });
 }
 
-}  // namespace
-
 bool is_at_eviction_limit(const TrialWorld& world, const Taker& taker,
                           const WorkloadRecord& victim) {
   if (recent_evictions(victim, world.now) >= class_of(world, victim.workload).evictions_per_day)
@@ -141,6 +139,8 @@ bool is_at_eviction_limit(const TrialWorld& world, const Taker& taker,
                        static_cast<std::uint32_t>(taker.record->attempts.size() + 1)};
   return std::ranges::find(victim.evicted_by, next) != victim.evicted_by.end();
 }
+
+}  // namespace
 
 bool could_preempt(const TrialWorld& world, const Taker& taker) {
   if (!world.policy.allows_preemption) return false;
@@ -174,8 +174,11 @@ Protection protection_of(const TrialWorld& world, const Taker& taker, const Work
   const Instant until = protected_until(world.state, victim);
   if (world.now < until)
     return {.reason = Reason::MinRuntime, .route = result.route, .until = until};
-  if (is_at_eviction_limit(world, taker, victim) && !within_guarantee(world, taker))
-    result.reason = Reason::EvictionLimit;
+  if (is_at_eviction_limit(world, taker, victim)) {
+    const bool is_inside =
+        taker.is_within_guarantee ? *taker.is_within_guarantee : within_guarantee(world, taker);
+    if (!is_inside) result.reason = Reason::EvictionLimit;
+  }
   return result;
 }
 

@@ -20,6 +20,9 @@ struct Taker {
   const model::WorkloadRecord* record = nullptr;  // null: not submitted
   const model::Usage* ask = nullptr;
   model::PoolId pool;
+  // Whether its ask stays inside its guarantees, judged before any victim is chosen: no victim
+  // gives the right to another. Nothing: as things are held now.
+  std::optional<bool> is_within_guarantee;
 };
 
 // What the taker asks for in the leaf pool itself: `visit(dimension, amount)` until one says no.
@@ -50,9 +53,6 @@ bool is_short(const TrialWorld& world, const Taker& taker, model::Dimension dime
 bool within_entitlement(const TrialWorld& world, const Taker& taker, model::QueueId queue);
 // With its ask the taker stays inside the guarantees of its whole path, where there are any.
 bool within_guarantee(const TrialWorld& world, const Taker& taker);
-// Evicted as often as its class allows a day, or for this very attempt of the taker.
-bool is_at_eviction_limit(const TrialWorld& world, const Taker& taker,
-                          const model::WorkloadRecord& victim);
 // Whether the class of some live attempt may give way to the taker's.
 bool could_preempt(const TrialWorld& world, const Taker& taker);
 // Whether the taker may take anything back at all.

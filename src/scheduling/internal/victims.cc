@@ -95,11 +95,15 @@ class Search {
     });
   }
 
-  // Rule 4 holds for taking back too: what others keep of their guarantees is not for us.
+  // Rule 4 holds for taking back too: beyond its own guarantee, what others keep of theirs is not
+  // for the taker.
   bool keeps_unlent() const {
+    const QueueId own = taker_.workload->queue;
+    const auto& table = world_.quotas.table();
     return all_of_ask(taker_, [&](Dimension d, std::int64_t amount) {
-      const std::int64_t kept = world_.quotas.kept_for_others(taker_.workload->queue, d);
-      if (kept == 0 || !world_.quotas.table().is_governed(d)) return true;
+      if (!table.is_governed(d)) return true;
+      if (world_.quotas.held(own, d) + amount <= table.of(own, d).guarantee) return true;
+      const std::int64_t kept = world_.quotas.kept_for_others(own, d);
       return world_.quotas.free(d) + freed_.of(d) - amount >= kept;
     });
   }
@@ -156,28 +160,16 @@ class Search {
       room_.open(*chosen_[opened_]);
   }
 
-  // One of the chosen is at its limit of evictions, which binds outside of the guarantee only.
-  bool needs_guarantee() const {
-    return !within_guarantee(world_, taker_) &&
-           std::ranges::any_of(chosen_, [this](const WorkloadRecord* victim) {
-             return is_at_eviction_limit(world_, taker_, *victim);
-           });
-  }
-
   // Drops from the costly end whatever is not needed; the last one collected is needed.
   void prune() {
-    // The rights to the others were judged with this one gone, where that frees the taker's
-    // guarantee.
-    const bool was_inside = within_guarantee(world_, taker_);
     for (std::size_t i = chosen_.size() - 1; i-- > 0;) {
       const WorkloadRecord& victim = *chosen_[i];
       const model::Usage& charge = attempt_of(victim).charge;
       room_.close(victim);
       freed_.add(charge, -1);
       world_.quotas.hold_only(victim.workload.queue, charge, +1);
-      const auto at = chosen_.begin() + static_cast<std::ptrdiff_t>(i);
-      chosen_.erase(at);
-      if (fits_now() && !(was_inside && needs_guarantee())) continue;
+      chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (fits_now()) continue;
       chosen_.insert(chosen_.begin() + static_cast<std::ptrdiff_t>(i), &victim);
       room_.open(victim);
       freed_.add(charge);
@@ -227,11 +219,13 @@ VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Req
   } else if (wants_numbers || !is_hopeless(world, taker, need, entry.losers.queues, bound)) {
     // One eviction has one cause: what is borrowed is taken back first, else a lower class gives
     // way.
-    result = Search(world, taker, request, need, entry.losers, Reason::Reclaim).run(depth);
+    Taker judged = taker;
+    judged.is_within_guarantee = within_guarantee(world, taker);
+    result = Search(world, judged, request, need, entry.losers, Reason::Reclaim).run(depth);
     if (!result.victims.empty()) return result;
     if (std::ranges::any_of(entry.losers.queues, &Loser::by_preemption)) {
       VictimSearch preempt =
-          Search(world, taker, request, need, entry.losers, Reason::Preempt).run(depth);
+          Search(world, judged, request, need, entry.losers, Reason::Preempt).run(depth);
       if (!preempt.victims.empty()) return preempt;
       result.placeable = std::max(result.placeable, preempt.placeable);
       if (result.failure == Reason::None) result.failure = preempt.failure;
