@@ -256,7 +256,9 @@ class Chain {
                 .limit = {},
                 .holders = {},
                 .rejected = {},
-                .until = search.until};
+                .until = {}};
+      if (search.failure == Reason::MinRuntime || search.failure == Reason::ClaimBackoff)
+        step.until = search.until;
       step.outcome = is_enough ? Outcome::Passed : Outcome::Failed;
       step.reason = search.failure;
       step.need = equals_.need - placed;

@@ -233,10 +233,8 @@ VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Req
   }
   result.until = retry_of_taking(world, taker, entry);
   if (is_back_off) return result;
-  if (result.until)
-    result.failure = Reason::MinRuntime;
-  else if (result.failure == Reason::None)
-    result.failure = Reason::NotEnoughVictims;
+  if (result.failure == Reason::None)
+    result.failure = result.until ? Reason::MinRuntime : Reason::NotEnoughVictims;
   return result;
 }
 
