@@ -40,6 +40,11 @@ const ClusterView::PoolView& ClusterView::pool(PoolId id) const {
   return pools_[id.value - 1];
 }
 
+void ClusterView::forget_growth() {
+  for (PoolView& pool : pools_)
+    pool.growth.clear();
+}
+
 std::int32_t ClusterView::most_whole(PoolId id) const {
   const Bucket& bucket = pool(id).by_whole;
   return bucket.empty() ? 0 : bucket.rbegin()->first;

@@ -50,6 +50,8 @@ class ClusterView {
     std::vector<model::NodeId> growth;
   };
   const PoolView& pool(model::PoolId id) const;
+  // Forgets how pools grew: whoever stopped reading somewhere has to look at everything again.
+  void forget_growth();
   std::int32_t most_whole(model::PoolId id) const;
 
   // ---- the overlay ----

@@ -72,7 +72,22 @@ void Derived::enter_live(const WorkloadRecord& record) {
   live_facts_[attempt.id] = std::move(facts);
 }
 
+// What was learned up to some place in a log is learned anew, once in a million changes.
+void Derived::shorten_logs() {
+  constexpr std::size_t kLongest = 1'000'000;
+  bool is_long = false;
+  state.pools.each([&](model::PoolId id, const model::PoolRecord&) {
+    is_long =
+        is_long || view.pool(id).growth.size() > kLongest || live.ripened_in(id).size() > kLongest;
+  });
+  if (!is_long) return;
+  view.forget_growth();
+  live.ripened.clear();
+  ++cluster_version;
+}
+
 void Derived::ripen(Instant now) {
+  shorten_logs();
   if (now < ripened_to_) {  // the clock went back: what was ripe then may not be so now
     ++cluster_version;
     for (const auto& [attempt, facts] : live_facts_)

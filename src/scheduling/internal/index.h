@@ -55,6 +55,7 @@ struct Derived {
     base::Instant ripe_at;
   };
   void note_ripe(model::AttemptId attempt);
+  void shorten_logs();
   void enter_live(const model::WorkloadRecord& record);
   void leave_live(model::AttemptId attempt);
   void load_nodes(const model::Placement& placement, ClusterView::Change change);

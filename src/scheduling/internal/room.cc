@@ -1,5 +1,7 @@
 #include "scheduling/internal/room.h"
 
+#include <utility>
+
 namespace scheduling::internal {
 
 using model::MemberPlacement;
@@ -76,7 +78,7 @@ RoomMemory::Opened& Room::opened(NodeId id) {
     if (memory_.opened.size() < memory_.used) memory_.opened.emplace_back();
     RoomMemory::Opened& fresh = memory_.opened[memory_.used - 1];
     fresh.node = view_.node(id);
-    fresh.before = fresh.now = count(fresh.node);
+    fresh.members = count(fresh.node);
   }
   return memory_.opened[static_cast<std::size_t>(slot)];
 }
@@ -102,9 +104,8 @@ void Room::change(const WorkloadRecord& record, Change change) {
     // Members on one node stand together: it is counted once, after the last of them.
     if (i + 1 < members.size() && members[i + 1].node == member.node) continue;
     if (at.node.node->pool != pool_) continue;
-    const std::int64_t now = count(at.node);
-    *fit_ += now - at.now;
-    at.now = now;
+    const std::int64_t before = std::exchange(at.members, count(at.node));
+    *fit_ += at.members - before;
   }
 }
 

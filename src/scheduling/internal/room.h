@@ -24,8 +24,7 @@ namespace scheduling::internal {
 struct RoomMemory {
   struct Opened {
     FreeNode node;
-    std::int64_t before = 0;  // members that fit as the view has it
-    std::int64_t now = 0;
+    std::int64_t members = 0;  // that fit
   };
   std::vector<Opened> opened;
   std::size_t used = 0;             // of `opened`

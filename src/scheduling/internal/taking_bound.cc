@@ -1,6 +1,7 @@
 #include "scheduling/internal/taking_bound.h"
 
 #include <algorithm>
+#include <span>
 
 #include "policy/eligibility.h"
 #include "scheduling/internal/protection.h"
@@ -88,21 +89,32 @@ class Count {
     return parts;
   }
 
-  // Of one queue: devices whose first occupant is its, in all and at most by one attempt.
+  // Devices whose first occupant is the attempt.
   struct Lost {
     const Loser* loser = nullptr;
-    std::int64_t devices = 0;
-    std::int64_t run = 0;  // by the attempt looked at
-    std::int64_t longest = 0;
     AttemptId attempt;
+    std::int64_t devices = 0;
   };
-  static void lose(std::vector<Lost>& lost, const Loser* loser, AttemptId attempt) {
-    auto row = std::ranges::find(lost, loser, &Lost::loser);
-    if (row == lost.end()) row = lost.insert(lost.end(), Lost{.loser = loser, .attempt = attempt});
-    ++row->devices;
-    row->run = row->attempt == attempt ? row->run + 1 : 1;
-    row->attempt = attempt;
-    row->longest = std::max(row->longest, row->run);
+  void lose(AttemptId attempt) const {
+    const auto row = std::ranges::find(lost_, attempt, &Lost::attempt);
+    if (row != lost_.end())
+      ++row->devices;
+    else
+      lost_.push_back({.loser = loser_of(attempt), .attempt = attempt, .devices = 1});
+  }
+
+  // All that one queue loses before its last victim is less than its excess; the last may be the
+  // one with the most devices here.
+  std::int64_t lost_by(const Loser* loser) const {
+    std::int64_t devices = 0;
+    std::int64_t most = 0;
+    for (const Lost& row : lost_) {
+      if (row.loser != loser) continue;
+      devices += row.devices;
+      most = std::max(most, row.devices);
+    }
+    if (loser->excess == kNoLimit) return devices;
+    return std::min(devices, (loser->excess - 1) / 1000 + most);
   }
 
   std::int64_t whole_devices(const NodeRecord& record, const model::DeviceRequest& option) const {
@@ -116,13 +128,12 @@ class Count {
       if (use.occupants.empty())
         ++devices;
       else
-        lose(lost_, loser_of(use.occupants.front().attempt), use.occupants.front().attempt);
+        lose(use.occupants.front().attempt);
     }
-    for (const Lost& row : lost_) {
-      std::int64_t most = row.devices;
-      if (row.loser->excess != kNoLimit)
-        most = std::min(most, (row.loser->excess - 1) / 1000 + row.longest);
-      devices += most;
+    for (std::size_t i = 0; i < lost_.size(); ++i) {
+      const auto earlier = std::span(lost_).first(i);
+      if (std::ranges::find(earlier, lost_[i].loser, &Lost::loser) == earlier.end())
+        devices += lost_by(lost_[i].loser);
     }
     return devices;
   }
