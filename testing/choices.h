@@ -12,7 +12,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
+
 namespace testkit {
+
+// For Choices, where a generator of properties does not make them.
+inline std::vector<std::uint16_t> random_numbers(base::Random& random, std::size_t count) {
+  std::vector<std::uint16_t> drawn(count);
+  for (std::uint16_t& number : drawn)
+    number = static_cast<std::uint16_t>(random.below(1000));
+  return drawn;
+}
 
 class Choices {
  public:

@@ -5,6 +5,7 @@
 #include "api/internal/json_object.h"
 #include "base/json_text.h"
 #include "base/text.h"
+#include "policy/time_limit.h"
 
 namespace api {
 
@@ -110,10 +111,9 @@ std::optional<base::Instant> ends_by(const model::State& state,
                                      const model::WorkloadRecord& record) {
   const model::Attempt* live = record.live_attempt();
   if (live == nullptr || !live->running_since) return std::nullopt;
-  std::optional<base::Duration> limit = record.workload.time_limit;
   const model::WorkloadClass* own = state.classes.find(record.workload.workload_class);
-  if (own != nullptr && own->max_runtime)
-    limit = limit ? std::min(*limit, *own->max_runtime) : *own->max_runtime;
+  const auto limit =
+      own != nullptr ? policy::enforced_limit(record.workload, *own) : record.workload.time_limit;
   if (!limit) return std::nullopt;
   return *live->running_since + *limit;
 }

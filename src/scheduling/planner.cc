@@ -50,29 +50,18 @@ class CycleRun {
         state_(derived.state),
         policy_(policy),
         cycle_(cycle),
-        world_{.state = derived.state,
-               .policy = policy,
-               .now = cycle.now,
-               .view = derived.view,
-               .quotas = derived.quotas,
-               .live = derived.live,
-               .room = derived.room,
-               .losers = derived.losers,
-               .stamp = derived.stamp,
-               .stopping = stopping_},
+        world_(derived.world(cycle.now, stopping_)),
         next_claim_(derived.state.next_claim) {}
 
   Plan run() {
     derived_.pending.wake(cycle_.now);
-    derived_.quotas.refresh_free();
-    derived_.ripen(cycle_.now);
-    ++derived_.stamp;
     settle_claims();
     settle_time_limits();
     settle_draining();
     if (!plan_.is_cut_short) {
-      while (pass() && !plan_.is_cut_short) {
-      }
+      bool decides = true;
+      while (decides && !plan_.is_cut_short)
+        decides = pass();
       if (!plan_.is_cut_short) tell_those_that_wait();
     }
     derived_.retry_at.reset();
@@ -89,7 +78,6 @@ class CycleRun {
 
  private:
   void decide(model::DecisionBody body, Explanation explanation) {
-    ++derived_.stamp;
     plan_.decisions.push_back({.body = std::move(body), .explanation = std::move(explanation)});
   }
   Explanation explanation_of(WorkloadId id, Verdict verdict, std::vector<Step> steps) const {
@@ -185,6 +173,7 @@ class CycleRun {
   // For its own sake: nobody else gains by it, so there is no claim.
   void evict(AttemptId attempt, Reason cause) {
     stopping_.insert(attempt);
+    ++world_.stamp;
     decide(model::Evict{.victims = {attempt},
                         .cause = cause,
                         .owner = {},
@@ -230,8 +219,7 @@ class CycleRun {
   // What can never run holds up nobody.
   bool may_be_head(EquivalenceClass& equals) {
     if (!is_strict(equals.queue)) return false;
-    refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version,
-                  head_of(equals).workload, equals);
+    refresh_facts(world_, head_of(equals).workload, equals);
     return equals.could_fit >= equals.need;
   }
 
@@ -255,8 +243,7 @@ class CycleRun {
 
   void consider(EquivalenceClass& equals, Candidates& open) {
     const WorkloadRecord& record = head_of(equals);
-    refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version, record.workload,
-                  equals);
+    refresh_facts(world_, record.workload, equals);
     charge(equals);
     if (const auto look = internal::quick_look(world_, record, equals)) {
       equals.failure = look->reason;
@@ -301,6 +288,7 @@ class CycleRun {
     derived_.quotas.hold(record.workload.queue,
                          policy::charge_of(state_, record.workload, trial.placement), +1);
     derived_.pending.hide(record.workload.id);
+    ++world_.stamp;
     decide(
         model::Start{
             .attempt = next_attempt(record), .placement = std::move(trial.placement), .claim = {}},
@@ -321,6 +309,7 @@ class CycleRun {
                               policy::charge_of(state_, record.workload, trial.placement), +1);
     stopping_.insert(trial.victims.begin(), trial.victims.end());
     derived_.pending.hide(record.workload.id);
+    ++world_.stamp;
     decide(model::Evict{.victims = std::move(trial.victims),
                         .cause = trial.cause,
                         .owner = record.workload.id,
@@ -362,8 +351,7 @@ class CycleRun {
     }
     if (news.empty()) return;
     const WorkloadRecord& example = state_.workloads.at(news.front());
-    refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version, example.workload,
-                  equals);
+    refresh_facts(world_, example.workload, equals);
     const std::size_t mark = derived_.view.mark();
     const Trial trial =
         try_workload(world_, example.workload, &example, equals, head, Depth::Recorded);
@@ -403,24 +391,11 @@ class CycleRun {
 // Why and Fits: the chain for one workload, recorded, on the State as it is.
 class Answer {
  public:
-  Answer(Derived& derived, const PolicySet& policy, Instant now)
+  Answer(Derived& derived, Instant now)
       : derived_(derived),
         state_(derived.state),
-        world_{.state = derived.state,
-               .policy = policy,
-               .now = now,
-               .view = derived.view,
-               .quotas = derived.quotas,
-               .live = derived.live,
-               .room = derived.room,
-               .losers = derived.losers,
-               .stamp = derived.stamp,
-               .stopping = stopping_},
-        now_(now) {
-    derived.quotas.refresh_free();
-    derived.ripen(now);
-    ++derived.stamp;
-  }
+        world_(derived.world(now, stopping_)),
+        now_(now) {}
 
   std::optional<Explanation> why(WorkloadId id) {
     const WorkloadRecord* record = state_.workloads.find(id);
@@ -508,7 +483,7 @@ class Answer {
     for (const auto& [key, equals] : derived_.pending.classes()) {
       if (equals->queue != record.workload.queue) continue;
       const Workload& example = state_.workloads.at(equals->example).workload;
-      refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version, example, *equals);
+      refresh_facts(world_, example, *equals);
       if (equals->could_fit < equals->need) continue;
       if (!first || *equals->members.begin() < *first) first = *equals->members.begin();
     }
@@ -518,7 +493,7 @@ class Answer {
   void run_chain(const Workload& workload, const WorkloadRecord* record, WorkloadId head) {
     EquivalenceClass equals;
     equals.queue = workload.queue;
-    refresh_facts(state_, derived_.quotas.table(), derived_.cluster_version, workload, equals);
+    refresh_facts(world_, workload, equals);
     Trial trial = try_workload(world_, workload, record, equals, head, Depth::Recorded);
     derived_.view.rollback(0);
     explanation_.verdict = trial.verdict;
@@ -563,9 +538,10 @@ void Planner::observe(const model::Event& event) { index_->observe(event); }
 
 Plan Planner::plan(const PolicySet& policy, const Cycle& cycle) const {
   Derived& derived = index_->fresh(policy);
+  derived.begin(cycle.now);
   if (std::holds_alternative<RunNow>(cycle.question)) return CycleRun(derived, policy, cycle).run();
   Plan plan;
-  Answer answer(derived, policy, cycle.now);
+  Answer answer(derived, cycle.now);
   if (const auto* why = std::get_if<Why>(&cycle.question))
     plan.answer = answer.why(why->workload);
   else

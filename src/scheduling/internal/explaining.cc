@@ -4,6 +4,7 @@
 #include <map>
 
 #include "policy/eligibility.h"
+#include "policy/time_limit.h"
 
 namespace scheduling::internal {
 
@@ -54,9 +55,8 @@ class Rejections {
 // The end of the attempt by its enforced limit; nothing without one, or before it runs.
 std::optional<base::Instant> limit_end(const State& state, const WorkloadRecord& record) {
   const Attempt& attempt = record.attempts.back();
-  const WorkloadClass& own = state.classes.at(record.workload.workload_class);
-  std::optional<base::Duration> limit = record.workload.time_limit;
-  if (own.max_runtime && (!limit || *own.max_runtime < *limit)) limit = own.max_runtime;
+  const auto limit =
+      policy::enforced_limit(record.workload, state.classes.at(record.workload.workload_class));
   if (!limit || !attempt.running_since) return std::nullopt;
   return *attempt.running_since + *limit;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/time_limit.h"
 #include "scheduling/internal/protection.h"
 
 namespace scheduling::internal {
@@ -55,8 +56,7 @@ void Derived::enter_live(const WorkloadRecord& record) {
     const model::PoolId pool = state.nodes.at(member.node).node.pool;
     if (std::ranges::find(facts.pools, pool) == facts.pools.end()) facts.pools.push_back(pool);
   }
-  std::optional<base::Duration> limit = record.workload.time_limit;
-  if (own.max_runtime && (!limit || *own.max_runtime < *limit)) limit = own.max_runtime;
+  const auto limit = policy::enforced_limit(record.workload, own);
   if (limit && attempt.running_since && attempt.phase != AttemptPhase::Stopping)
     facts.deadline = *attempt.running_since + *limit;
   for (const model::PoolId pool : facts.pools)
@@ -86,8 +86,29 @@ void Derived::shorten_logs() {
   ++cluster_version;
 }
 
-void Derived::ripen(Instant now) {
+void Derived::begin(Instant now) {
+  quotas.refresh_free();
   shorten_logs();
+  ripen(now);
+  ++stamp;
+}
+
+TrialWorld Derived::world(Instant now, const std::set<AttemptId>& stopping) {
+  return {.state = state,
+          .policy = policy,
+          .now = now,
+          .view = view,
+          .quotas = quotas,
+          .live = live,
+          .room = room,
+          .losers = losers,
+          .stamp = stamp,
+          .stopping = stopping,
+          .cluster_version = cluster_version};
+}
+
+// Whose work has run long enough to be stopped by now.
+void Derived::ripen(Instant now) {
   if (now < ripened_to_) {  // the clock went back: what was ripe then may not be so now
     ++cluster_version;
     for (const auto& [attempt, facts] : live_facts_)

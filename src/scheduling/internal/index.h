@@ -26,8 +26,10 @@ struct Derived {
 
   void observe(const model::Event& event);
   base::Instant next_due() const;
-  // Before a plan: notes whose work has run long enough to be stopped.
-  void ripen(base::Instant now);
+  // Before a plan or an answer: catches up with what time alone changes. The world is that of the
+  // plan: `stopping` is what it tells to stop, empty at first; both must outlive the world.
+  void begin(base::Instant now);
+  TrialWorld world(base::Instant now, const std::set<model::AttemptId>& stopping);
 
   const model::State& state;
   model::PolicySet policy;  // whose orders `pending` follows
@@ -54,6 +56,7 @@ struct Derived {
     base::Instant deadline;
     base::Instant ripe_at;
   };
+  void ripen(base::Instant now);
   void note_ripe(model::AttemptId attempt);
   void shorten_logs();
   void enter_live(const model::WorkloadRecord& record);

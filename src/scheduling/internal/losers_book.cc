@@ -16,7 +16,7 @@ LosersKey key_of(const TrialWorld& world, const Taker& taker) {
                 .queue = taker.workload->queue,
                 .workload_class = taker.workload->workload_class};
   all_of_ask(taker, [&](model::Dimension d, std::int64_t amount) {
-    // Resources beyond the mask share one bit: then the asks may differ in more, see below.
+    // Resources beyond the mask share its last bit: takers with it may differ, and share nothing.
     const std::uint16_t bit = std::min<std::uint16_t>(d.resource.value, kResourcesOfAMask - 1);
     if (is_short(world, taker, d, amount)) key.short_of |= std::uint64_t{1} << bit;
     return true;
@@ -34,8 +34,8 @@ LosersKey key_of(const TrialWorld& world, const Taker& taker) {
 LosersEntry& losers_entry(const TrialWorld& world, const Taker& taker) {
   const LosersKey key = key_of(world, taker);
   LosersEntry& entry = world.losers[key];
-  const bool is_exact = (key.short_of >> (kResourcesOfAMask - 1)) == 0;
-  if (entry.stamp == world.stamp && is_exact) return entry;
+  const bool is_shared = (key.short_of >> (kResourcesOfAMask - 1)) == 0;
+  if (entry.stamp == world.stamp && is_shared) return entry;
   entry = {.stamp = world.stamp, .losers = losers_to(world, taker), .first_ripe = {}};
   return entry;
 }

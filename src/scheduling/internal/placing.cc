@@ -465,6 +465,12 @@ PoolTrial place_in_pool(const State& state, ClusterView& view, const Request& re
   return trial;
 }
 
+bool is_filled_node_by_node(const Workload& workload, std::int64_t need) {
+  if (workload.groups.size() != 1) return false;
+  const auto& options = workload.groups.front().device_options;
+  return options.size() <= 1 && (need == 1 || options.empty() || options.front().slice.empty());
+}
+
 bool surely_too_small(const ClusterView& view, const Workload& workload, PoolId pool) {
   std::int64_t needed = 0;
   for (const TaskGroup& group : workload.groups) {

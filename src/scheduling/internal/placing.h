@@ -51,6 +51,10 @@ struct PoolTrial {
 PoolTrial place_in_pool(const model::State& state, ClusterView& view, const Request& request,
                         model::PoolId pool);
 
+// Whether each node takes members by itself, whatever the others took: one group, at most one
+// device option, and slices only where one member is all that is needed.
+bool is_filled_node_by_node(const model::Workload& workload, std::int64_t need);
+
 // A quick no: true only when place_in_pool would certainly fail.
 bool surely_too_small(const ClusterView& view, const model::Workload& workload, model::PoolId pool);
 

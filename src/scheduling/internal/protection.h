@@ -3,7 +3,6 @@
 // work to it at all. Rules 6, 7 and 9 of the queue algebra, with the meanings of
 // docs/design/0001-first-planner.md. Thread contract: none of its own.
 
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -38,10 +37,9 @@ struct Protection {
   model::Reason route = model::Reason::Reclaim;  // Reclaim or Preempt, when it may be
   std::optional<base::Instant> until;            // with MinRuntime
 };
-// What bars reclaim from whole queues, remembered while nothing changes what queues hold.
-using QueueBars = std::map<model::QueueId, model::Reason>;
+// `bars` are those known already, and takes what is found out; null: nothing is known.
 Protection protection_of(const TrialWorld& world, const Taker& taker,
-                         const model::WorkloadRecord& victim, QueueBars* bars);  // null: none known
+                         const model::WorkloadRecord& victim, QueueBars* bars);
 
 // Since when, or from when on, the live attempt has run long enough to be stopped.
 base::Instant protected_until(const model::State& state, const model::WorkloadRecord& victim);

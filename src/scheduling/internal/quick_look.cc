@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "scheduling/internal/placing.h"
-#include "scheduling/internal/victims.h"
 
 namespace scheduling::internal {
 
@@ -51,11 +50,8 @@ TakingLook look_at_taking(const TrialWorld& world, const Taker& taker, std::int6
   LosersEntry& entry = losers_entry(world, taker);
   const bool is_back_off = taker.record != nullptr && world.now < taker.record->claim_allowed_at;
   if (!is_back_off && !is_hopeless(world, taker, need, entry.losers.queues, facts.taking))
-    return {.is_open = true, .until = {}};
-  const auto until = retry_of_taking(world, taker, entry);
-  Reason reason = until ? Reason::MinRuntime : Reason::NotEnoughVictims;
-  if (is_back_off) reason = Reason::ClaimBackoff;
-  return {.reason = reason, .until = until};
+    return {.is_open = true, .failure = {}};
+  return {.failure = taking_failure(world, taker, entry)};
 }
 
 std::optional<QuickNo> quick_look(const TrialWorld& world, const model::WorkloadRecord& head,
@@ -71,8 +67,9 @@ std::optional<QuickNo> quick_look(const TrialWorld& world, const model::Workload
     if (!may_take_back(world, taker)) continue;
     const TakingLook look = look_at_taking(world, taker, equals.need, facts);
     if (look.is_open) return std::nullopt;
-    no.reason = look.reason;
-    if (look.until) no.until = std::min(no.until.value_or(base::kNever), *look.until);
+    no.reason = look.failure.reason;
+    if (look.failure.until)
+      no.until = std::min(no.until.value_or(base::kNever), *look.failure.until);
   }
   return no;
 }

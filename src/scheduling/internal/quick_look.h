@@ -12,6 +12,7 @@
 #include "scheduling/internal/pending_index.h"
 #include "scheduling/internal/protection.h"
 #include "scheduling/internal/trial.h"
+#include "scheduling/internal/victims.h"
 
 namespace scheduling::internal {
 
@@ -23,8 +24,7 @@ bool surely_no_room(const TrialWorld& world, const model::Workload& workload, st
 // Taking back, short of a search.
 struct TakingLook {
   bool is_open = false;  // only a search can tell
-  model::Reason reason = model::Reason::None;
-  std::optional<base::Instant> until;
+  TakingFailure failure;
 };
 TakingLook look_at_taking(const TrialWorld& world, const Taker& taker, std::int64_t need,
                           PoolFacts& facts);

@@ -9,18 +9,7 @@ using model::NodeId;
 using model::PoolId;
 using model::QueueId;
 using model::State;
-using model::Workload;
 using model::WorkloadRecord;
-
-namespace {
-
-bool is_sum_of_nodes(const Workload& workload, std::int64_t need) {
-  if (workload.groups.size() != 1 || !workload.constraints.topology.required.empty()) return false;
-  const auto& options = workload.groups.front().device_options;
-  return options.size() <= 1 && (need == 1 || options.empty() || options.front().slice.empty());
-}
-
-}  // namespace
 
 Room::Room(const State& state, ClusterView& view, RoomMemory& memory, const Request& request,
            PoolId pool, std::int64_t need)
@@ -30,7 +19,8 @@ Room::Room(const State& state, ClusterView& view, RoomMemory& memory, const Requ
       request_(request),
       pool_(pool),
       need_(need),
-      counts_(is_sum_of_nodes(*request.workload, need)),
+      counts_(is_filled_node_by_node(*request.workload, need) &&
+              request.workload->constraints.topology.required.empty()),
       mark_(view.mark()) {}
 
 Room::~Room() {

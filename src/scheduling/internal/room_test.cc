@@ -23,13 +23,6 @@ struct Tally {
   int no = 0;
 };
 
-std::vector<std::uint16_t> numbers(base::Random& random) {
-  std::vector<std::uint16_t> drawn(60);
-  for (std::uint16_t& number : drawn)
-    number = static_cast<std::uint16_t>(random.below(1000));
-  return drawn;
-}
-
 bool fits_without(const model::State& state, const Request& request, model::PoolId pool,
                   const std::vector<const model::WorkloadRecord*>& gone) {
   ClusterView view(state);
@@ -70,7 +63,8 @@ TEST(Room, SaysWhatPlacingAnewWouldSay) {
   base::Random random{base::Seed{21}};
   Tally tally;
   for (int run = 0; run < 2500; ++run) {
-    testkit::RandomWorld small(numbers(random), numbers(random));
+    testkit::RandomWorld small(testkit::random_numbers(random, 60),
+                               testkit::random_numbers(random, 60));
     small.set_up();
     while (small.step()) {
       small.world().settle();

@@ -35,11 +35,14 @@ struct Loser {
 };
 inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
+// What bars reclaim from whole queues, while nothing changes what queues hold; None: nothing.
+using QueueBars = std::map<model::QueueId, model::Reason>;
+
 // Queues with live work in the taker's pool of which some could be taken, by what depends on the
 // queue alone: whole queues are passed over without a look at their attempts.
 struct Losers {
-  std::vector<Loser> queues;                     // by id
-  std::map<model::QueueId, model::Reason> bars;  // to reclaim from every other queue; None: none
+  std::vector<Loser> queues;  // by id
+  QueueBars bars;             // of every queue but the taker's
 };
 
 struct TakingBound {

@@ -26,13 +26,6 @@ struct Tally {
   int found = 0;
 };
 
-std::vector<std::uint16_t> numbers(base::Random& random) {
-  std::vector<std::uint16_t> drawn(60);
-  for (std::uint16_t& number : drawn)
-    number = static_cast<std::uint16_t>(random.below(1000));
-  return drawn;
-}
-
 void look_at(const TrialWorld& world, const model::WorkloadRecord& record, EquivalenceClass& equals,
              Tally& tally) {
   for (PoolFacts& facts : equals.pools) {
@@ -60,24 +53,14 @@ void look_at(const TrialWorld& world, const model::WorkloadRecord& record, Equiv
 
 void look_at_all(const model::State& state, base::Instant now, Tally& tally) {
   Derived derived(state, state.policy);
-  derived.ripen(now);
-  ++derived.stamp;
+  derived.begin(now);
   const std::set<model::AttemptId> stopping;
-  const TrialWorld world{.state = state,
-                         .policy = state.policy,
-                         .now = now,
-                         .view = derived.view,
-                         .quotas = derived.quotas,
-                         .live = derived.live,
-                         .room = derived.room,
-                         .losers = derived.losers,
-                         .stamp = derived.stamp,
-                         .stopping = stopping};
+  const TrialWorld world = derived.world(now, stopping);
   state.workloads.each([&](model::WorkloadId, const model::WorkloadRecord& record) {
     if (record.phase != model::Phase::Queued || !record.claim.is_none()) return;
     EquivalenceClass equals;
     equals.queue = record.workload.queue;
-    refresh_facts(state, derived.quotas.table(), 0, record.workload, equals);
+    refresh_facts(world, record.workload, equals);
     look_at(world, record, equals, tally);
   });
 }
@@ -86,7 +69,8 @@ TEST(TakingBound, SaysNoOnlyWhereASearchFails) {
   base::Random random{base::Seed{20}};
   Tally tally;
   for (int run = 0; run < 600; ++run) {
-    testkit::RandomWorld small(numbers(random), numbers(random));
+    testkit::RandomWorld small(testkit::random_numbers(random, 60),
+                               testkit::random_numbers(random, 60));
     small.set_up();
     while (small.step()) {
       small.world().settle();

@@ -46,11 +46,10 @@ void fill_quota_tests(const State& state, const policy::QuotaTable& quotas,
 
 }  // namespace
 
-void refresh_facts(const State& state, const policy::QuotaTable& quotas,
-                   std::int64_t cluster_version, const Workload& workload,
-                   EquivalenceClass& equals) {
-  if (equals.facts_version == cluster_version) return;
-  equals.facts_version = cluster_version;
+void refresh_facts(const TrialWorld& world, const Workload& workload, EquivalenceClass& equals) {
+  const State& state = world.state;
+  if (equals.facts_version == world.cluster_version) return;
+  equals.facts_version = world.cluster_version;
   equals.need = policy::min_members(workload);
   equals.could_fit = 0;
   equals.pools.clear();
@@ -63,7 +62,7 @@ void refresh_facts(const State& state, const policy::QuotaTable& quotas,
                     .found = {},
                     .room = {},
                     .taking = {}};
-    fill_quota_tests(state, quotas, workload, facts);
+    fill_quota_tests(state, world.quotas.table(), workload, facts);
     equals.could_fit = std::max(equals.could_fit, facts.could_fit);
     equals.pools.push_back(std::move(facts));
   }
@@ -207,15 +206,6 @@ class Chain {
     return depth_ != Depth::Recorded && surely_no_room(world_, workload_, equals_.need, facts);
   }
 
-  // Failing once means failing until a node grows: true for equal members of one kind, which each
-  // node takes or not by itself. Several groups or options may fail on more and fit on less.
-  bool is_monotone() const {
-    if (workload_.groups.size() != 1) return false;
-    const auto& options = workload_.groups.front().device_options;
-    return options.size() <= 1 &&
-           (equals_.need == 1 || options.empty() || options.front().slice.empty());
-  }
-
   PoolTrial place(PoolFacts& facts) {
     if (facts.found_at == world_.stamp && depth_ == Depth::Full) return place_again(facts);
     const bool was_untouched = world_.view.is_untouched();
@@ -224,7 +214,9 @@ class Chain {
       facts.found_at = world_.stamp;
       facts.found = trial.placement;
     }
-    if (!trial.is_complete() && was_untouched && is_monotone())
+    // Failing once means failing until a node grows. Several groups or options may fail on more and
+    // fit on less.
+    if (!trial.is_complete() && was_untouched && is_filled_node_by_node(workload_, equals_.need))
       facts.failed_at = world_.view.pool(facts.pool).growth.size();
     return trial;
   }
@@ -240,8 +232,8 @@ class Chain {
   bool take_back(const Taker& taker, PoolFacts& facts, std::int64_t placed) {
     if (depth_ == Depth::Quick) {
       const TakingLook look = look_at_taking(world_, taker, equals_.need, facts);
-      fail(look.reason);
-      note_until(look.until);
+      fail(look.failure.reason);
+      note_until(look.failure.until);
       trial_.is_open = look.is_open;
       return false;
     }

@@ -73,11 +73,11 @@ struct TrialWorld {
   LosersBook& losers;
   std::uint64_t& stamp;  // another for every state of what is held: grows with each decision
   const std::set<model::AttemptId>& stopping;  // told to stop by this plan
+  std::int64_t cluster_version = 0;            // another when what could ever fit may have changed
 };
 
 // The facts of a class, brought up to date with the cluster.
-void refresh_facts(const model::State& state, const policy::QuotaTable& quotas,
-                   std::int64_t cluster_version, const model::Workload& workload,
+void refresh_facts(const TrialWorld& world, const model::Workload& workload,
                    EquivalenceClass& equals);
 
 // `record` is null for a workload that was not submitted; `head` is the workload that must go first

@@ -9,7 +9,6 @@
 
 namespace scheduling::internal {
 
-using base::Instant;
 using model::Attempt;
 using model::AttemptId;
 using model::Dimension;
@@ -29,8 +28,7 @@ class Search {
       : world_(world),
         taker_(taker),
         losers_(losers),
-        is_single_(need == 1 && taker.workload->groups.size() == 1 &&
-                   taker.workload->groups.front().device_options.size() <= 1),
+        is_single_(need == 1 && is_filled_node_by_node(*taker.workload, need)),
         route_(route),
         room_(world.state, world.view, world.room, request, taker.pool, need),
         held_mark_(world.quotas.mark()),
@@ -205,14 +203,20 @@ class Search {
 
 }  // namespace
 
+TakingFailure taking_failure(const TrialWorld& world, const Taker& taker, LosersEntry& entry) {
+  if (taker.record != nullptr && world.now < taker.record->claim_allowed_at)
+    return {.reason = Reason::ClaimBackoff, .until = taker.record->claim_allowed_at};
+  const auto first = first_to_ripen(world, taker, entry);
+  return {.reason = first ? Reason::MinRuntime : Reason::NotEnoughVictims, .until = first};
+}
+
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
                           std::int64_t need, Depth depth, TakingBound& bound) {
   VictimSearch result;
   LosersEntry& entry = losers_entry(world, taker);
+  const TakingFailure failure = taking_failure(world, taker, entry);
   const bool wants_numbers = depth == Depth::Recorded;
-  const bool is_back_off = taker.record != nullptr && world.now < taker.record->claim_allowed_at;
-  if (is_back_off) {
-    result.failure = Reason::ClaimBackoff;
+  if (failure.reason == Reason::ClaimBackoff) {
     if (wants_numbers)
       result.placeable =
           Room(world.state, world.view, world.room, request, taker.pool, need).place({}).placed;
@@ -231,18 +235,9 @@ VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Req
       if (result.failure == Reason::None) result.failure = preempt.failure;
     }
   }
-  result.until = retry_of_taking(world, taker, entry);
-  if (is_back_off) return result;
-  if (result.failure == Reason::None)
-    result.failure = result.until ? Reason::MinRuntime : Reason::NotEnoughVictims;
+  result.until = failure.until;
+  if (result.failure == Reason::None) result.failure = failure.reason;
   return result;
-}
-
-std::optional<Instant> retry_of_taking(const TrialWorld& world, const Taker& taker,
-                                       LosersEntry& entry) {
-  if (taker.record != nullptr && world.now < taker.record->claim_allowed_at)
-    return taker.record->claim_allowed_at;
-  return first_to_ripen(world, taker, entry);
 }
 
 }  // namespace scheduling::internal

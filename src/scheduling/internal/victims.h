@@ -26,8 +26,12 @@ struct VictimSearch {
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
                           std::int64_t need, Depth depth, TakingBound& bound);
 
-// When a taker that found nothing to take may find something by the mere passing of time.
-std::optional<base::Instant> retry_of_taking(const TrialWorld& world, const Taker& taker,
-                                             LosersEntry& entry);
+// Why a taker finds nothing to take where no room barred by quota was found, and when it may find
+// something by the mere passing of time.
+struct TakingFailure {
+  model::Reason reason = model::Reason::None;
+  std::optional<base::Instant> until;
+};
+TakingFailure taking_failure(const TrialWorld& world, const Taker& taker, LosersEntry& entry);
 
 }  // namespace scheduling::internal
