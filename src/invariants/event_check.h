@@ -1,7 +1,8 @@
 #pragma once
 // The rules of invariants/state_check.h that one event can break, checked right after it: for the
-// workload, the nodes, the queues and the claims that it touches, and for all sums that are kept.
-// Cheap enough for every event of a long simulation, where the whole check is made now and then.
+// workload, the nodes and the queues that it touches, and for all sums that are kept. The end of a
+// claim touches nothing here: the whole check, which is made now and then, sees it. Cheap enough for
+// every event of a long simulation.
 //
 //   lifecycle::apply(state, event);
 //   for (Violation& violation : events.after(state, event)) …

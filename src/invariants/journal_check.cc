@@ -70,7 +70,7 @@ void JournalCheck::check_start(const State& state, const model::Start& start, ba
   internal::check_start_time(*record, start, at, findings);
   internal::check_start_place(state, *record, start.placement, findings);
   // A claim was judged when it was made; who may be whose neighbour may have changed since.
-  if (!start.claim) internal::check_start_tenants(state, *record, start.placement, findings);
+  if (!start.claim) internal::check_tenants(state, *record, start.placement, {}, findings);
   internal::check_start_claim(state, *record, start, findings);
   internal::check_start_quota(state, *record, start, findings);
 }
@@ -105,6 +105,7 @@ void JournalCheck::check_evict(const State& state, const model::Evict& evict, ba
   if (at < owner->claim_allowed_at)
     findings.add("13 evicted during claim back-off", "for {}", evict.owner.value);
   internal::check_start_place(state, *owner, evict.placement, findings);
+  internal::check_tenants(state, *owner, evict.placement, evict.victims, findings);
   internal::check_victims_are_needed(state, *owner, evict, findings);
 }
 

@@ -27,8 +27,7 @@ void Clients::ask(controller::Command command, bool is_to_be_refused) {
   open_.emplace(next_++, Request{.command = std::move(command),
                                  .is_to_be_refused = is_to_be_refused,
                                  .due = {},
-                                 .asked_of = 0,
-                                 .tries = 0});
+                                 .asked_of = 0});
 }
 
 void Clients::submit(manifest::Document document, std::string user) {
@@ -44,7 +43,6 @@ std::vector<std::pair<controller::Command, controller::Answer>> Clients::take(ba
   for (auto& [number, request] : open_) {
     if (request.asked_of != 0 || request.due > now) continue;
     request.asked_of = process;
-    ++request.tries;
     const auto answered = [this, number = number, process,
                            now](const base::Result<controller::Reply>& reply) {
       answer(number, process, now, reply);

@@ -4,7 +4,6 @@
 // what an answer promises: given once, durable, the same for the same key.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,7 +48,6 @@ class Clients {
     bool is_to_be_refused = false;
     base::Instant due;       // to be asked from then on
     ProcessId asked_of = 0;  // 0: not under way
-    std::int64_t tries = 0;
   };
   void answer(std::int64_t number, ProcessId process, base::Instant at,
               const base::Result<controller::Reply>& reply);

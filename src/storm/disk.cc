@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "store/memory/memory_store.h"
-
 namespace storm {
 
 using base::Code;
@@ -11,34 +9,10 @@ using base::Done;
 using base::Result;
 using controller::StoredCheckpoint;
 
-class Medium {
- public:
-  virtual ~Medium() = default;
-  virtual Result<std::unique_ptr<controller::Store>> open() = 0;
-  virtual void kill(std::unique_ptr<controller::Store> store, bool loses_power) = 0;
-};
-
-namespace {
-
-class MemoryMedium final : public Medium {
- public:
-  Result<std::unique_ptr<controller::Store>> open() override {
-    return std::make_unique<store::MemoryStore>(journal_);
-  }
-  void kill(std::unique_ptr<controller::Store> store, bool) override { store.reset(); }
-
- private:
-  std::shared_ptr<store::MemoryJournal> journal_ = store::make_memory_journal();
-};
-
-}  // namespace
-
 class DiskStore final : public controller::Store {
  public:
   DiskStore(Disk& disk, std::unique_ptr<controller::Store> store)
       : disk_(disk), store_(std::move(store)) {}
-
-  std::unique_ptr<controller::Store> release() { return std::move(store_); }
 
   Result<model::Epoch> acquire_epoch() override {
     if (disk_.is_full_) return full();
@@ -78,20 +52,11 @@ class DiskStore final : public controller::Store {
   std::unique_ptr<controller::Store> store_;
 };
 
-Disk::Disk(const Swarm&, FaultPlan& plan, std::function<void(base::Duration)> sleep)
-    : plan_(plan), sleep_(std::move(sleep)), medium_(std::make_unique<MemoryMedium>()) {}
-Disk::~Disk() = default;
+Disk::Disk(FaultPlan& plan, std::function<void(base::Duration)> sleep)
+    : plan_(plan), sleep_(std::move(sleep)) {}
 
 Result<std::unique_ptr<controller::Store>> Disk::open() {
-  auto opened = medium_->open();
-  if (!opened) return opened;
-  return std::make_unique<DiskStore>(*this, std::move(*opened));
-}
-
-void Disk::kill(std::unique_ptr<controller::Store> store, bool loses_power) {
-  auto* outer = static_cast<DiskStore*>(store.get());
-  if (outer == nullptr) return;
-  medium_->kill(outer->release(), loses_power);
+  return std::make_unique<DiskStore>(*this, std::make_unique<store::MemoryStore>(journal_));
 }
 
 }  // namespace storm

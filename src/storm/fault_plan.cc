@@ -53,7 +53,6 @@ std::uint64_t FaultPlan::number_of(std::size_t row, std::int64_t passage,
 }
 
 bool FaultPlan::pass(std::size_t row) {
-  if (is_paused_) return false;
   const std::int64_t passage = ++coverage_.passages[row];
   if (is_stopped_) return false;
   const bool is_hit = only_ ? only_->contains({row, passage})
@@ -76,7 +75,7 @@ bool FaultPlan::pass(std::size_t row) {
 bool FaultPlan::decides_to_fail(std::string_view name) {
   const auto row = fault_named(name);
   if (!row) {
-    if (!is_paused_) ++coverage_.unlisted[std::string(name)];
+    ++coverage_.unlisted[std::string(name)];
     return false;
   }
   if (!pass(*row)) return false;

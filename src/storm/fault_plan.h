@@ -57,21 +57,6 @@ class FaultPlan final : public platform::FaultDecider {
   // From now on no fault happens.
   void stop() { is_stopped_ = true; }
   bool is_stopped() const { return is_stopped_; }
-  // Inside, nothing happens and nothing is counted: for what storm itself does with the store.
-  class Pause {
-   public:
-    explicit Pause(FaultPlan& plan) : plan_(plan), before_(plan.is_paused_) {
-      plan_.is_paused_ = true;
-    }
-    ~Pause() { plan_.is_paused_ = before_; }
-    Pause(const Pause&) = delete;
-    Pause& operator=(const Pause&) = delete;
-
-   private:
-    FaultPlan& plan_;
-    bool before_;
-  };
-
   std::int64_t hits() const { return hit_count_; }
   // Those of points; not the happenings of the script, which are listed as actions.
   const std::set<Hit>& hits_made() const { return hits_made_; }
@@ -91,7 +76,7 @@ class FaultPlan final : public platform::FaultDecider {
   Hit last_{0, 0};
   std::int64_t hit_count_ = 0, kills_ = 0;
   std::uint64_t amounts_ = 0;
-  bool is_stopped_ = false, is_paused_ = false;
+  bool is_stopped_ = false;
 };
 
 }  // namespace storm

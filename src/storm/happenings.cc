@@ -2,10 +2,6 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/assert.h"
-
 namespace storm {
 
 using base::Random;
@@ -274,7 +270,7 @@ void Happenings::ask_wrongly(Random& random) {
 // ---- of the controller ----
 
 void Happenings::kill_controller(Random& random) {
-  around_.processes.kill(now_, base::seconds(random.between(1, 90)), random.chance(1, 2));
+  around_.processes.kill(now_, base::seconds(random.between(1, 90)));
 }
 
 void Happenings::replace_controller(Random& random) {

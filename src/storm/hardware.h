@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backends/simulated/simulated_backend.h"
@@ -32,7 +31,6 @@ class Hardware {
   // With a member on that device.
   std::vector<model::AttemptId> users_of(const std::string& node, std::int32_t device) const;
   bool is_idle() const { return runs_.empty(); }
-  std::int64_t begun() const { return static_cast<std::int64_t>(ever_.size()); }
   // State and truth agree: the same attempts are live in both.
   void compare(const model::State& state) const;
 

@@ -1,6 +1,5 @@
 #include "storm/organisation.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>

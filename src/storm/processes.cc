@@ -34,7 +34,6 @@ void Processes::boot(base::Instant now) {
   process->id = next_++;
   process->store = std::move(*store);
   {
-    const FaultPlan::Pause pause(around_.plan);
     around_.watch.expect_nothing_lost(*process->store);
   }
   process->link = std::make_unique<Link>(around_.wire, around_.machines, process->id);
@@ -49,7 +48,7 @@ void Processes::boot(base::Instant now) {
       *process->store, std::vector<controller::ClusterBackend*>{process->link.get()});
   // Attached before it asks what exists, so that what happens in between is told.
   serving_ = std::move(process);
-  if (!recover(*serving_, now)) return end(std::move(serving_), now, false);
+  if (!recover(*serving_, now)) return end(std::move(serving_), now);
 }
 
 bool Processes::recover(Process& process, base::Instant now) {
@@ -60,7 +59,6 @@ bool Processes::recover(Process& process, base::Instant now) {
     ++counts_.deaths;
     return false;
   }
-  const FaultPlan::Pause pause(around_.plan);
   around_.watch.catch_up(*process.store);
   process.link->watch(
       [&process](controller::Observation seen) { process.inbox.push_back(std::move(seen)); });
@@ -110,7 +108,7 @@ void Processes::advance(base::Instant now) {
     turn(*process, now);
     if (process->controller == nullptr) continue;  // it died
     counts_.fenced += process->controller->is_fenced();
-    end(std::move(process), now, false);
+    end(std::move(process), now);
   }
 }
 
@@ -140,13 +138,12 @@ void Processes::turn(Process& process, base::Instant now) {
       around_.clients.lose_process(process.id, now);
       around_.wire.drop_process(process.id);
       process.controller.reset();
-      around_.disk.kill(std::move(process.store), false);
+      process.store.reset();
     } else {
-      end(std::move(serving_), now, around_.plan.amount(0, 1) == 0);
+      end(std::move(serving_), now);
     }
     return;
   }
-  const FaultPlan::Pause pause(around_.plan);
   process.retry_at = now + kRetryEvery;
   around_.clients.expect_all_answered(process.id);
   if (process.controller->is_degraded()) {
@@ -163,18 +160,18 @@ void Processes::turn(Process& process, base::Instant now) {
   if (!is_replaced) around_.watch.look(*process.controller, clock(now));
 }
 
-void Processes::end(std::unique_ptr<Process> process, base::Instant now, bool loses_power) {
+void Processes::end(std::unique_ptr<Process> process, base::Instant now) {
   around_.clients.lose_process(process->id, now);
   around_.wire.drop_process(process->id);
   process->controller.reset();
-  around_.disk.kill(std::move(process->store), loses_power && replaced_.empty());
+  process->store.reset();
   boot_at_ = std::max(boot_at_, now + base::seconds(2));
 }
 
-void Processes::kill(base::Instant now, base::Duration down_for, bool loses_power) {
+void Processes::kill(base::Instant now, base::Duration down_for) {
   if (serving_ == nullptr) return;
   ++counts_.deaths;
-  end(std::move(serving_), now, loses_power);
+  end(std::move(serving_), now);
   boot_at_ = now + down_for;
 }
 

@@ -46,7 +46,7 @@ class Processes {
   base::Instant next_due(base::Instant now) const;
   void deliver(const controller::Observation& observation);
 
-  void kill(base::Instant now, base::Duration down_for, bool loses_power);
+  void kill(base::Instant now, base::Duration down_for);
   // The serving one is stopped for `pause`; another one takes over at once.
   void take_over(base::Instant now, base::Duration pause);
   void shift_clock(base::Duration by) { clock_error_ = clock_error_ + by; }
@@ -75,7 +75,7 @@ class Processes {
   bool recover(Process& process, base::Instant now);
   void turn(Process& process, base::Instant now);
   bool is_due(const Process& process, base::Instant now) const;
-  void end(std::unique_ptr<Process> process, base::Instant now, bool loses_power);
+  void end(std::unique_ptr<Process> process, base::Instant now);
 
   Surroundings around_;
   std::unique_ptr<Process> serving_;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "base/json_text.h"
+#include "platform/file.h"
 #include "platform/log.h"
 #include "platform/system_clock.h"
 #include "platform/terminal_progress.h"
@@ -55,8 +55,12 @@ int shrink_run(const Settings& settings) {
     fmt::print("{}", text);
     return 1;
   }
-  std::ofstream file(settings.out);
-  file << text;
+  if (const auto written =
+          platform::write_file_atomically(settings.out, text, platform::FileMode::OwnerOnly);
+      !written) {
+    fmt::print(stderr, "berth storm: {}\n{}", base::to_text(written.error()), text);
+    return 2;
+  }
   fmt::print("{}\n  again: berth storm --scenario {}\n", shrunk.violation, settings.out.string());
   return 1;
 }

@@ -1,15 +1,13 @@
 #include "storm/settings.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "platform/file.h"
 #include "storm/swarm.h"
 
 namespace storm {
@@ -25,36 +23,45 @@ void add_options(CLI::App& app, Settings& settings, Typed& typed) {
   std::string profiles;
   for (const std::string_view name : profile_names())
     profiles += (profiles.empty() ? "" : ", ") + std::string(name);
-  app.add_option("--seed", settings.scenario.seed.value, "live through this one");
-  app.add_option("--seeds", settings.seeds, "live through so many, on all processors");
+  auto* seed = app.add_option("--seed", settings.scenario.seed.value, "live through this one");
+  auto* seeds =
+      app.add_option("--seeds", settings.seeds, "live through so many, on all processors");
   app.add_option("--first-seed", settings.scenario.seed.value, "the first of them");
-  app.add_option("--hours", typed.hours, "simulated hours in which faults happen; left out: 3");
-  app.add_option("--minutes", settings.scenario.minutes, "the same in minutes");
-  app.add_option("--profile", settings.scenario.profile, profiles);
-  app.add_option("--scenario", typed.scenario_file, "live through this file");
+  auto* hours =
+      app.add_option("--hours", typed.hours, "simulated hours in which faults happen; left out: 3")
+          ->check(CLI::Range(0.02, 100'000.0));
+  auto* minutes = app.add_option("--minutes", settings.scenario.minutes, "the same in minutes")
+                      ->excludes(hours);
+  auto* profile = app.add_option("--profile", settings.scenario.profile, profiles);
+  app.add_option("--scenario", typed.scenario_file, "live through this file")
+      ->excludes(seed, hours, minutes, profile);
   app.add_option("--known", typed.known_file, "labels of open findings, which do not fail a run");
-  app.add_option("--workers", settings.workers, "processes; left out: one for each processor");
-  app.add_option("--out", settings.out, "where --shrink writes the scenario");
-  app.add_flag("--shrink", settings.shrinks, "look for the smallest scenario that fails alike");
+  app.add_option("--workers", settings.workers, "processes; left out: one for each processor")
+      ->check(CLI::Range(1, 1024));
+  auto* shrink =
+      app.add_flag("--shrink", settings.shrinks, "look for the smallest scenario that fails alike")
+          ->excludes(seeds);
+  app.add_option("--out", settings.out, "where --shrink writes the scenario")->needs(shrink);
   app.add_flag("--coverage", settings.shows_coverage, "list the fault points and their hits");
-  app.add_flag("--journal", settings.shows_journal, "print every event as JSON");
+  app.add_flag("--journal", settings.shows_journal, "print every event as JSON")
+      ->excludes(seeds, shrink);
   app.add_flag("--first", settings.stops_at_first, "stop at the first seed that fails");
 }
 
 base::Result<base::Done> understand(Settings& settings, const Typed& typed) {
   if (typed.hours > 0) settings.scenario.minutes = static_cast<std::int64_t>(typed.hours * 60);
   if (!typed.scenario_file.empty()) {
-    std::ifstream file(typed.scenario_file);
-    if (!file) return base::fail(base::Code::NotFound, "there is no file {}", typed.scenario_file);
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    auto scenario = parse_scenario(text);
+    const auto text = platform::read_file(typed.scenario_file);
+    if (!text) return tl::unexpected(text.error());
+    auto scenario = parse_scenario(*text);
     if (!scenario) return tl::unexpected(scenario.error());
     settings.scenario = std::move(*scenario);
   }
   if (!typed.known_file.empty()) {
-    std::ifstream file(typed.known_file);
-    if (!file) return base::fail(base::Code::NotFound, "there is no file {}", typed.known_file);
-    for (std::string line; std::getline(file, line);)
+    const auto text = platform::read_file(typed.known_file);
+    if (!text) return tl::unexpected(text.error());
+    std::istringstream lines(*text);
+    for (std::string line; std::getline(lines, line);)
       if (!line.empty() && !line.starts_with('#')) settings.known.push_back(line);
   }
   const auto names = profile_names();

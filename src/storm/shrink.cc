@@ -62,12 +62,12 @@ class Shrinker {
       for (std::int64_t node = 1; node <= swarm.nodes; ++node)
         named.nodes->insert(node);
     }
-    if (!named.hits) {
+    if (!named.hits && !first.hits_made.empty()) {
       named.hits.emplace();
       for (std::size_t i = 0; i + 1 < first.hits_made.size(); i += 2)
         named.hits->insert({static_cast<std::size_t>(first.hits_made[i]), first.hits_made[i + 1]});
     }
-    best_ = std::move(named);
+    if (still_fails(named)) best_ = std::move(named);
   }
 
   // The end comes earlier: what is done afterwards goes in one piece.

@@ -1,7 +1,6 @@
 #include "storm/totals.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <iterator>
 

@@ -1,10 +1,7 @@
 #include "storm/wire.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
-
-#include "base/assert.h"
 
 namespace storm {
 
@@ -65,7 +62,6 @@ void Wire::drop_process(ProcessId process) {
 Wire::Message& Wire::post(base::Instant at, Content content, ProcessId sender) {
   const std::int64_t sequence = next_sequence_++;
   Message message{.at = at,
-                  .sequence = sequence,
                   .sender = sender,
                   .is_unsent = false,
                   .is_repeat = false,

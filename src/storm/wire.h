@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <queue>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -39,7 +38,6 @@ class Wire {
   // What it had not sent yet dies with it; what is under way is not.
   void drop_process(ProcessId process);
   // No message is under way.
-  bool is_quiet() const { return messages_.empty(); }
 
   void send(ProcessId process, const controller::StartEffect& effect);
   void send(ProcessId process, const controller::StopEffect& effect);
@@ -51,7 +49,6 @@ class Wire {
       std::variant<controller::StartEffect, controller::StopEffect, controller::Observation>;
   struct Message {
     base::Instant at;
-    std::int64_t sequence = 0;
     ProcessId sender = 0;    // of an effect
     bool is_unsent = false;  // lost once: sent again, if the sender lives
     bool is_repeat = false;  // of something that was or will be delivered by itself

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/assert.h"
 #include "storm/situations.h"
 
 namespace storm {
@@ -28,12 +25,10 @@ bool is_lasting(model::Reason reason) {
     case AboveQueueMax:
     case UnknownModel:
     case UnknownSlice:
-    case QueueMax:
     case GuaranteeOfOther:
     case OutsideGuarantee:
     case BehindHead:
     case GangIncomplete:
-    case Held:
       return true;
     default:
       return false;
@@ -71,7 +66,7 @@ World::World(const Scenario& scenario)
           {.name = "simulated", .start_delay = swarm_.start_delay, .stop_delay = swarm_.stop_delay},
           organisation_.nodes(), now_),
       wire_(machines_, hardware_, plan_),
-      disk_(swarm_, plan_, [this](base::Duration slept) { now_ = now_ + slept; }),
+      disk_(plan_, [this](base::Duration slept) { now_ = now_ + slept; }),
       watch_(scenario.seed, violations_),
       clients_(plan_, watch_, violations_),
       processes_({.swarm = swarm_,

@@ -35,10 +35,7 @@ class World {
 
   Outcome run();
   // Of a finished run: hits of points, for a scenario that names them.
-  const std::set<Hit>& hits() const { return plan_.hits_made(); }
   // How many actions and nodes the seed has.
-  std::int64_t actions() const { return static_cast<std::int64_t>(script_.size()); }
-  std::int64_t nodes() const { return swarm_.nodes; }
   // Called with each event when it is durable; for people who look for a cause.
   void on_event(std::function<void(const model::Event&)> listener);
 

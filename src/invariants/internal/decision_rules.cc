@@ -94,10 +94,11 @@ void check_node_amounts(const State& state, const model::Placement& placement, F
   }
 }
 
-void check_start_tenants(const State& state, const WorkloadRecord& record,
-                         const model::Placement& placement, Findings& findings) {
+void check_tenants(const State& state, const WorkloadRecord& record,
+                   const model::Placement& placement, const std::vector<model::AttemptId>& leaving,
+                   Findings& findings) {
   const auto tenant_of = [&state](const WorkloadRecord& of) {
-    return state.queues.at(of.workload.queue).path.back();
+    return state.queues.at(of.workload.queue).tenant();
   };
   const auto shares = [&state](QueueId tenant) {
     return state.queues.at(tenant).queue.shares_devices_across_tenants;
@@ -108,6 +109,7 @@ void check_start_tenants(const State& state, const WorkloadRecord& record,
       const auto& use =
           state.nodes.at(member.node).devices.at(static_cast<std::size_t>(part.device));
       for (const model::Occupant& occupant : use.occupants) {
+        if (std::find(leaving.begin(), leaving.end(), occupant.attempt) != leaving.end()) continue;
         const QueueId other = tenant_of(state.workloads.at(occupant.attempt.workload));
         if (other != own && !(shares(own) && shares(other)))
           findings.add("15 tenants on one device", "workload {} beside {} on node {} device {}",

@@ -33,8 +33,9 @@ void check_ceilings(const model::State& state, const model::WorkloadRecord& reco
 void check_node_amounts(const model::State& state, const model::Placement& placement,
                         Findings& findings);
 // Neither the queue's tenant nor those on the same devices are kept apart from each other.
-void check_start_tenants(const model::State& state, const model::WorkloadRecord& record,
-                         const model::Placement& placement, Findings& findings);
+void check_tenants(const model::State& state, const model::WorkloadRecord& record,
+                   const model::Placement& placement, const std::vector<model::AttemptId>& leaving,
+                   Findings& findings);
 // The victim's class and queue let the owner have it, now.
 void check_rights(const model::State& state, const model::WorkloadRecord& owner,
                   const model::WorkloadRecord& victim, const model::Evict& evict, base::Instant at,

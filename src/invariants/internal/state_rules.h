@@ -26,13 +26,13 @@ class Findings {
 };
 
 // Of one thing; the functions below walk over all of them.
-void check_node_allocations(const model::NodeRecord& node, Findings& findings);  // 1, 2, 4
+void check_node_allocations(const model::NodeRecord& node, Findings& findings);  // 1, 2
 void check_attempt_allocations(const model::State& state, const model::WorkloadRecord& record,
                                const model::Attempt& attempt, Findings& findings);  // 3, 5
 void check_workload_phase(const model::State& state, const model::WorkloadRecord& record,
                           Findings& findings);  // 3, 20
 
-void check_allocations(const model::State& state, Findings& findings);  // 1 to 6, 13
+void check_allocations(const model::State& state, Findings& findings);  // 1 to 3, 5, 13
 void check_phases(const model::State& state, Findings& findings);       // 3, 20
 void check_counters(const model::State& state, Findings& findings);     // 10
 void check_indexes(const model::State& state, Findings& findings);      // 10
