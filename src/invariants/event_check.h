@@ -1,8 +1,8 @@
 #pragma once
 // The rules of invariants/state_check.h that one event can break, checked right after it: for the
 // workload, the nodes and the queues that it touches, and for all sums that are kept. The end of a
-// claim touches nothing here: the whole check, which is made now and then, sees it. Cheap enough for
-// every event of a long simulation.
+// claim touches nothing here: the whole check, which is made now and then, sees it. Cheap enough
+// for every event of a long simulation.
 //
 //   lifecycle::apply(state, event);
 //   for (Violation& violation : events.after(state, event)) …
