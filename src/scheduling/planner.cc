@@ -190,6 +190,7 @@ class CycleRun {
     Candidates open(state_, policy_, derived_.quotas);
     heads_.clear();
     for (const auto& [key, equals] : derived_.pending.classes()) {
+      equals->until.reset();  // who stands behind a head is not looked at, and has none
       if (equals->members.empty()) continue;
       if (may_be_head(*equals))
         note_head(*equals);
