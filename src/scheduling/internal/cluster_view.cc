@@ -6,6 +6,7 @@
 
 namespace scheduling::internal {
 
+using model::AttemptId;
 using model::MemberPlacement;
 using model::NodeId;
 using model::NodeRecord;
@@ -24,15 +25,24 @@ void ClusterView::load(NodeId id, Change change) {
   const NodeRecord& record = state_->nodes.at(id);
   if (nodes_.size() < id.value) {
     nodes_.resize(id.value);
+    seats_.resize(id.value);
     unpinned_.resize(id.value);
+    versions_.resize(id.value);
     free_.resize(id.value);
   }
   FreeNode& node = nodes_[id.value - 1];
   if (node.node != nullptr) leave_indexes(id);
   node = free_node(*state_, record);
-  unpinned_[id.value - 1] = glance_at_unpinned(*state_, record);
+  load_seats(id, AttemptId{});
   enter_indexes(id);
   if (change == Change::More) pool_of(node).growth.push_back(id);
+}
+
+void ClusterView::load_seats(NodeId id, AttemptId changed) {
+  Seats& seats = seats_[id.value - 1];
+  refresh_seats(seats, *state_, state_->nodes.at(id), changed);
+  unpinned_[id.value - 1] = glance_at_unpinned(*state_, seats);
+  ++versions_[id.value - 1];
 }
 
 const ClusterView::PoolView& ClusterView::pool(PoolId id) const {
@@ -46,8 +56,11 @@ void ClusterView::forget_growth() {
 }
 
 std::int32_t ClusterView::most_whole(PoolId id) const {
-  const Bucket& bucket = pool(id).by_whole;
-  return bucket.empty() ? 0 : bucket.rbegin()->first;
+  const ByWhole& by_whole = pool(id).by_whole;
+  std::size_t most = by_whole.size();
+  while (most > 0 && by_whole[most - 1].empty())
+    --most;
+  return most == 0 ? 0 : static_cast<std::int32_t>(most - 1);
 }
 
 ClusterView::PoolView& ClusterView::pool_of(const FreeNode& node) {
@@ -59,7 +72,9 @@ void ClusterView::enter_indexes(NodeId id) {
   free_[id.value - 1] = glance_at_free(node);
   if (!node.is_ready) return;
   PoolView& pool = pool_of(node);
-  pool.by_whole.insert({node.whole, id});
+  const auto whole = static_cast<std::size_t>(node.whole);
+  if (pool.by_whole.size() <= whole) pool.by_whole.resize(whole + 1);
+  pool.by_whole[whole].insert(id);
   pool.whole += node.whole;
   for (std::size_t i = 0; i < node.devices.size(); ++i) {
     const FreeDevice& device = node.devices[i];
@@ -72,7 +87,7 @@ void ClusterView::leave_indexes(NodeId id) {
   const FreeNode& node = nodes_[id.value - 1];
   if (!node.is_ready) return;
   PoolView& pool = pool_of(node);
-  pool.by_whole.erase({node.whole, id});
+  pool.by_whole[static_cast<std::size_t>(node.whole)].erase(id);
   pool.whole -= node.whole;
   for (std::size_t i = 0; i < node.devices.size(); ++i) {
     const FreeDevice& device = node.devices[i];

@@ -16,6 +16,8 @@
 #include "model/state.h"
 #include "model/workload.h"
 #include "scheduling/internal/free_node.h"
+#include "scheduling/internal/node_set.h"
+#include "scheduling/internal/seats.h"
 
 namespace scheduling::internal {
 
@@ -28,21 +30,26 @@ class ClusterView {
   // more than before.
   enum class Change { More, Less };
   void load(model::NodeId id, Change change);
+  // The same where only what is known of one attempt on the node has changed; none: of nobody.
+  void load_seats(model::NodeId id, model::AttemptId changed);
 
   const FreeNode& node(model::NodeId id) const { return nodes_[id.value - 1]; }
-  // `unpinned` is as State has it, `free` as the overlay has it.
+  // `seats` and `unpinned` are as State has them, `free` as the overlay has it.
+  const Seats& seats(model::NodeId id) const { return seats_[id.value - 1]; }
+  // Another one whenever the node or its seats were read from State.
+  std::uint64_t version(model::NodeId id) const { return versions_[id.value - 1]; }
   const Glance& unpinned_at(model::NodeId id) const { return unpinned_[id.value - 1]; }
   const Glance& free_at(model::NodeId id) const { return free_[id.value - 1]; }
   bool has(model::NodeId id) const {
     return id.value >= 1 && id.value <= nodes_.size() && nodes_[id.value - 1].node != nullptr;
   }
 
-  // Ready nodes of a leaf pool by (whole free devices, id).
-  using Bucket = std::set<std::pair<std::int32_t, model::NodeId>>;
+  // Ready nodes of a leaf pool by how many whole free devices they have.
+  using ByWhole = std::vector<NodeSet>;
   // Partly used devices of ready nodes by (free milli, node, device).
   using Holes = std::set<std::tuple<std::int32_t, model::NodeId, std::int32_t>>;
   struct PoolView {
-    Bucket by_whole;
+    ByWhole by_whole;
     Holes holes;
     std::int64_t whole = 0;  // sum over by_whole
     // Nodes that may host more than before, in the order in which they grew. A trial that failed
@@ -76,10 +83,12 @@ class ClusterView {
   PoolView& pool_of(const FreeNode& node);
 
   const model::State* state_;
-  std::vector<FreeNode> nodes_;   // by id - 1
-  std::vector<Glance> unpinned_;  // by id - 1
-  std::vector<Glance> free_;      // by id - 1
-  std::vector<PoolView> pools_;   // by id - 1
+  std::vector<FreeNode> nodes_;          // by id - 1
+  std::vector<Seats> seats_;             // by id - 1
+  std::vector<Glance> unpinned_;         // by id - 1
+  std::vector<std::uint64_t> versions_;  // by id - 1
+  std::vector<Glance> free_;             // by id - 1
+  std::vector<PoolView> pools_;          // by id - 1
   std::vector<std::pair<model::NodeId, FreeNode>> undo_;
 };
 

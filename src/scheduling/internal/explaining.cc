@@ -209,7 +209,9 @@ std::vector<Rejection> rejected_nodes(const TrialWorld& world, const Request& re
     const Reason never =
         policy::never_fits(world.state.nodes.at(nodes.front()).node, tasks, workload.constraints);
     for (const NodeId id : nodes) {
-      const Reason reason = rejection(world.state, world.view.node(id), request, group, never);
+      const auto known = rejection_at_a_glance(world.view.free_at(id), request, group, never);
+      const Reason reason =
+          known ? *known : rejection(world.state, world.view.node(id), request, group, never);
       if (reason != Reason::None) rejections.add(reason, id);
     }
   }

@@ -85,17 +85,6 @@ void erase_one(std::vector<QueueId>& tenants, QueueId tenant) {
 
 }  // namespace
 
-namespace {
-
-bool is_pinned(const State& state, model::AttemptId attempt) {
-  const Workload& workload = state.workloads.at(attempt.workload).workload;
-  const model::WorkloadClass& own = state.classes.at(workload.workload_class);
-  return own.reclaimable == model::Reclaimable::Never &&
-         own.preemptible == model::Preemptible::Never;
-}
-
-}  // namespace
-
 bool Glance::could_take(const model::TaskGroup& group) const {
   if (group.per_member.of(model::kCpu) > cpu || group.per_member.of(model::kMemory) > memory)
     return false;
@@ -107,34 +96,13 @@ bool Glance::could_take(const model::TaskGroup& group) const {
 Glance glance_at_free(const FreeNode& node) {
   Glance free{.cpu = node.free.of(model::kCpu),
               .memory = node.free.of(model::kMemory),
-              .devices = node.whole};
-  for (const FreeDevice& device : node.devices)
+              .devices = node.whole,
+              .is_plain = node.is_ready};
+  for (const FreeDevice& device : node.devices) {
     if (device.is_usable) free.most_milli = std::max(free.most_milli, device.milli);
+    free.is_plain = free.is_plain && device.is_usable && device.claimants == 0;
+  }
   return free;
-}
-
-Glance glance_at_unpinned(const State& state, const NodeRecord& record) {
-  Glance left{.cpu = record.node.allocatable.of(model::kCpu),
-              .memory = record.node.allocatable.of(model::kMemory)};
-  for (std::size_t i = 0; i < record.devices.size(); ++i) {
-    if (!takes_new_work(record.node.devices[i].health)) continue;
-    std::int64_t pinned = 0;
-    for (const model::Occupant& occupant : record.devices[i].occupants)
-      if (is_pinned(state, occupant.attempt)) pinned += occupant.milli.value;
-    if (pinned == 0) ++left.devices;
-    left.most_milli = std::max(left.most_milli, static_cast<std::int32_t>(1000 - pinned));
-  }
-  for (const model::AttemptId& attempt : record.attempts) {
-    if (!is_pinned(state, attempt)) continue;
-    const model::WorkloadRecord& owner = state.workloads.at(attempt.workload);
-    for (const MemberPlacement& member : owner.attempts.back().placement.members) {
-      if (member.node != record.node.id) continue;
-      const model::Quantities& held = per_member(owner.workload, member);
-      left.cpu -= held.of(model::kCpu);
-      left.memory -= held.of(model::kMemory);
-    }
-  }
-  return left;
 }
 
 FreeNode free_node(const State& state, const NodeRecord& record) {

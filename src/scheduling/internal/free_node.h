@@ -58,14 +58,14 @@ struct Glance {
   std::int64_t memory = 0;
   std::int32_t devices = 0;     // whole ones
   std::int32_t most_milli = 0;  // of one usable device
+  // Ready, no device sick, nothing of it claimed: what it lacks is in use.
+  bool is_plain = false;
 
   // Whether one member of the group might go there: false only when it certainly cannot.
   bool could_take(const model::TaskGroup& group) const;
 };
 // What is free.
 Glance glance_at_free(const FreeNode& node);
-// What would be left without everybody whose class lets him be stopped at all.
-Glance glance_at_unpinned(const model::State& state, const model::NodeRecord& record);
 
 // The node as State has it now.
 FreeNode free_node(const model::State& state, const model::NodeRecord& record);

@@ -17,6 +17,21 @@ using model::State;
 using model::WorkloadId;
 using model::WorkloadRecord;
 
+namespace {
+
+// Members on one node mostly stand together: a node that comes again costs time, and no more.
+template <class Visit>
+void each_node(const model::Placement& placement, Visit&& visit) {
+  NodeId last;
+  for (const model::MemberPlacement& member : placement.members) {
+    if (member.node == last) continue;
+    last = member.node;
+    visit(member.node);
+  }
+}
+
+}  // namespace
+
 Derived::Derived(const State& s, const PolicySet& p)
     : state(s), policy(p), view(s), quotas(s), pending(s, p) {
   state.workloads.each([this](WorkloadId, const WorkloadRecord& record) {
@@ -103,6 +118,7 @@ TrialWorld Derived::world(Instant now, const std::set<AttemptId>& stopping) {
           .room = room,
           .losers = losers,
           .stamp = stamp,
+          .plan = stamp,
           .stopping = stopping,
           .cluster_version = cluster_version};
 }
@@ -122,13 +138,9 @@ void Derived::ripen(Instant now) {
 }
 
 void Derived::note_ripe(AttemptId attempt) {
-  model::NodeId last;
   const WorkloadRecord& record = state.workloads.at(attempt.workload);
-  for (const model::MemberPlacement& member : record.attempts.back().placement.members) {
-    if (member.node == last) continue;
-    last = member.node;
-    live.ripened[state.nodes.at(member.node).node.pool].push_back(member.node);
-  }
+  each_node(record.attempts.back().placement,
+            [this](NodeId node) { live.ripened[state.nodes.at(node).node.pool].push_back(node); });
 }
 
 void Derived::leave_live(AttemptId attempt) {
@@ -151,12 +163,7 @@ void Derived::leave_live(AttemptId attempt) {
 }
 
 void Derived::load_nodes(const model::Placement& placement, ClusterView::Change change) {
-  NodeId last;
-  for (const model::MemberPlacement& member : placement.members) {
-    if (member.node == last) continue;
-    last = member.node;
-    view.load(member.node, change);
-  }
+  each_node(placement, [&](NodeId node) { view.load(node, change); });
 }
 
 // A claim that is gone without a word of its own (its owner was cancelled or held, or started).
@@ -177,6 +184,7 @@ void Derived::observe_attempt(AttemptId id) {
   leave_live(id);
   if (attempt.phase != AttemptPhase::Ended) {
     enter_live(*record);
+    each_node(attempt.placement, [&](NodeId node) { view.load_seats(node, id); });
     return;
   }
   load_nodes(attempt.placement, ClusterView::Change::More);

@@ -51,6 +51,7 @@ struct PoolFacts {
   bool asks_unlent = false;  // what others keep may stop it too
   // Where the pool's growth stood when placing failed last; nothing: not known to fail.
   std::optional<std::size_t> failed_at;
+  std::uint64_t failed_in = 0;  // the plan in which it failed: nothing grows inside a plan; 0: none
   // The place found last, while nothing was decided since.
   std::uint64_t found_at = 0;  // the stamp of the world; 0: none
   model::Placement found;

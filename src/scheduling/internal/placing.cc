@@ -192,6 +192,12 @@ FreeNode emptied(const FreeNode& node) {
   return copy;
 }
 
+// Reasons that no size of the node has to do with.
+bool is_static(Reason never) {
+  return never == Reason::AttributeMismatch || never == Reason::TaintNotTolerated ||
+         never == Reason::WrongModel || never == Reason::UnknownSlice;
+}
+
 FreeNode unclaimed(const State& state, const FreeNode& node) {
   FreeNode copy = node;
   const model::NodeRecord& record = state.nodes.at(node.node->id);
@@ -216,9 +222,7 @@ Reason rejection(const State& state, const FreeNode& node, const Request& reques
                  std::int32_t group, Reason never) {
   const TaskGroup& tasks = group_of(request, group);
   if (!node.is_ready) return Reason::NodeNotReady;
-  const bool is_static = never == Reason::AttributeMismatch || never == Reason::TaintNotTolerated ||
-                         never == Reason::WrongModel || never == Reason::UnknownSlice;
-  if (is_static) return never;
+  if (is_static(never)) return never;
   if (const Reason reason = policy::short_resource(tasks.per_member, node.free);
       reason != Reason::None)
     return reason;
@@ -237,6 +241,20 @@ Reason rejection(const State& state, const FreeNode& node, const Request& reques
       std::ranges::any_of(devices, [](const FreeDevice& d) { return d.claimants > 0; });
   if (has_claims && choose_devices(state, unclaimed(state, node), request, tasks, Barriers::All))
     return Reason::ClaimedByOther;
+  return Reason::DevicesBusy;
+}
+
+std::optional<Reason> rejection_at_a_glance(const Glance& glance, const Request& request,
+                                            std::int32_t group, Reason never) {
+  if (!glance.is_plain) return std::nullopt;
+  if (is_static(never)) return never;
+  const TaskGroup& tasks = group_of(request, group);
+  for (const auto& a : tasks.per_member.amounts())
+    if (a.resource != model::kCpu && a.resource != model::kMemory) return std::nullopt;
+  if (tasks.per_member.of(model::kCpu) > glance.cpu) return Reason::NotEnoughCpu;
+  if (tasks.per_member.of(model::kMemory) > glance.memory) return Reason::NotEnoughMemory;
+  if (never != Reason::None) return never;
+  if (glance.could_take(tasks)) return std::nullopt;
   return Reason::DevicesBusy;
 }
 
@@ -315,18 +333,24 @@ class PoolPlacer {
     }
     // The option that comes first decides where the search begins; later options are tried on the
     // same nodes, so nothing that fits is missed when the search runs over all of them.
-    const std::int32_t from =
+    const std::size_t from =
         asks_whole(tasks) && tasks.device_options.size() == 1
-            ? static_cast<std::int32_t>(tasks.device_options.front().count.value)
+            ? static_cast<std::size_t>(tasks.device_options.front().count.value)
             : 0;
+    std::optional<MemberPlacement> member;
+    const auto takes = [&](NodeId id) {
+      member = at(id, group);
+      return member.has_value();
+    };
+    const auto& by_whole = pool.by_whole;
     if (request_.strategy == model::Strategy::Spread) {
-      for (auto it = pool.by_whole.rbegin(); it != pool.by_whole.rend() && it->first >= from; ++it)
-        if (auto member = at(it->second, group)) return member;
-      return std::nullopt;
+      for (std::size_t whole = by_whole.size(); whole-- > from;)
+        if (by_whole[whole].any_down(takes)) break;
+    } else {
+      for (std::size_t whole = from; whole < by_whole.size(); ++whole)
+        if (by_whole[whole].any(takes)) break;
     }
-    for (auto it = pool.by_whole.lower_bound({from, NodeId{}}); it != pool.by_whole.end(); ++it)
-      if (auto member = at(it->second, group)) return member;
-    return std::nullopt;
+    return member;
   }
 
   // The smallest hole that is large enough, of the first option.

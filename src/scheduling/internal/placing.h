@@ -40,6 +40,10 @@ std::optional<model::MemberPlacement> place_member(const model::State& state, co
 model::Reason rejection(const model::State& state, const FreeNode& node, const Request& request,
                         std::int32_t group, model::Reason never);
 
+// The same from the numbers of the node alone, where they tell; nothing: look at the node.
+std::optional<model::Reason> rejection_at_a_glance(const Glance& glance, const Request& request,
+                                                   std::int32_t group, model::Reason never);
+
 struct PoolTrial {
   model::Placement placement;  // what was placed, minima first; complete when `is_complete`
   std::int64_t placed = 0;

@@ -231,8 +231,8 @@ Losers losers_to(const TrialWorld& world, const Taker& taker) {
 }
 
 bool may_lose(const TrialWorld& world, const Taker& taker, const Loser& loser,
-              const WorkloadRecord& victim) {
-  const WorkloadClass& other = class_of(world, victim.workload);
+              model::ClassId victim) {
+  const WorkloadClass& other = world.state.classes.at(victim);
   if (loser.by_reclaim && other.reclaimable != model::Reclaimable::Never) return true;
   if (!loser.by_preemption) return false;
   const WorkloadClass& own = class_of(world, *taker.workload);

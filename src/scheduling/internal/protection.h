@@ -57,8 +57,8 @@ bool could_preempt(const TrialWorld& world, const Taker& taker);
 bool may_take_back(const TrialWorld& world, const Taker& taker);
 
 Losers losers_to(const TrialWorld& world, const Taker& taker);
-// Whether the rights of its class let the loser's live attempt be taken, by either route.
+// Whether the rights of its class let a live attempt of the loser be taken, by either route.
 bool may_lose(const TrialWorld& world, const Taker& taker, const Loser& loser,
-              const model::WorkloadRecord& victim);
+              model::ClassId victim);
 
 }  // namespace scheduling::internal

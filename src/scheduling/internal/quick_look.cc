@@ -35,6 +35,7 @@ bool passes_quota_tests(const TrialWorld& world, const PoolFacts& facts) {
 
 bool surely_no_room(const TrialWorld& world, const Workload& workload, std::int64_t need,
                     PoolFacts& facts) {
+  if (facts.failed_in == world.plan) return true;
   if (surely_too_small(world.view, workload, facts.pool)) return true;
   if (!facts.failed_at) return false;
   if (workload.groups.size() == 1 && need == 1) return !fits_where_it_grew(world, workload, facts);

@@ -1,6 +1,7 @@
 #include "scheduling/internal/taking_bound.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "policy/eligibility.h"
@@ -18,10 +19,6 @@ using model::WorkloadRecord;
 
 namespace {
 
-// Longer placements are not searched for their members on one node: their processors then count as
-// free, which an upper bound may do.
-constexpr std::size_t kMostMembersRead = 64;
-
 enum class Seen { State, Overlay };
 
 // Counts one group on single nodes, as State has them or with what the plan decided so far.
@@ -35,72 +32,100 @@ class Count {
         constraints_(taker.workload->constraints),
         group_(taker.workload->groups.front()),
         need_(need),
-        losers_(losers) {}
+        losers_(losers),
+        classes_(world.state.classes.next_id().value),
+        rights_(losers.size() * classes_, Right::Unknown) {}
 
-  bool could_ever_fit(const model::Node& node) const {
-    return policy::never_fits(node, group_, constraints_) == model::Reason::None;
+  // Whether nodes of this shape could ever take a member.
+  bool could_ever_fit(const model::Node& shape) const {
+    return policy::never_fits(shape, group_, constraints_) == model::Reason::None;
+  }
+  // From now on about nodes of this shape.
+  void turn_to(const model::Node& shape) {
+    part_milli_.assign(shape.devices.size(), 0);
+    if (group_.device_options.empty() || group_.device_options.front().is_none()) return;
+    const model::DeviceRequest& option = group_.device_options.front();
+    for (std::size_t i = 0; i < shape.devices.size(); ++i) {
+      if (option.is_whole()) {
+        part_milli_[i] = policy::accepts_model(option, shape.devices[i]) ? 1000 : 0;
+      } else if (const auto part = policy::part_of(option, shape.devices[i])) {
+        part_milli_[i] = std::max<std::int64_t>(1, part->milli.value);
+      }
+    }
   }
 
-  std::int64_t on(const NodeRecord& record) const {
-    if (record.node.condition != model::NodeCondition::Ready || !could_ever_fit(record.node))
-      return 0;
-    std::int64_t members = std::min(need_, by_devices(record));
-    if (members > 0) members = std::min(members, by_quantities(record));
+  // Members on the node, which is of the present shape.
+  std::int64_t on(NodeId id) {
+    row_ = &world_.view.seats(id);
+    if (!row_->is_ready) return 0;
+    loser_.clear();
+    for (const Seat& seat : row_->seats)
+      loser_.push_back(loser_of(seat));
+    std::int64_t members = std::min(need_, by_devices(id));
+    if (members > 0) members = std::min(members, by_quantities(id));
     return members;
   }
 
  private:
+  enum class Right : std::int8_t { Unknown, Stays, Loses };
+
   // The queue that may lose the attempt by now; null: it stays.
-  const Loser* loser_of(AttemptId id) const {
-    const WorkloadRecord& record = world_.state.workloads.at(id.workload);
-    if (record.attempts.back().phase == model::AttemptPhase::Stopping) return nullptr;
-    if (seen_ == Seen::Overlay && world_.stopping.contains(id)) return nullptr;
-    const auto loser = std::ranges::lower_bound(losers_, record.workload.queue, {}, &Loser::queue);
-    const bool is_loser = loser != losers_.end() && loser->queue == record.workload.queue;
-    return is_loser && protected_until(world_.state, record) <= world_.now &&
-                   may_lose(world_, taker_, *loser, record)
-               ? &*loser
-               : nullptr;
+  const Loser* loser_of(const Seat& seat) {
+    if (seat.is_stopping || seat.ripe_at > world_.now) return nullptr;
+    const auto loser = std::ranges::lower_bound(losers_, seat.queue, {}, &Loser::queue);
+    if (loser == losers_.end() || loser->queue != seat.queue) return nullptr;
+    const auto row = static_cast<std::size_t>(loser - losers_.begin());
+    Right& right = rights_[row * classes_ + seat.workload_class.value];
+    if (right == Right::Unknown)
+      right = may_lose(world_, taker_, *loser, seat.workload_class) ? Right::Loses : Right::Stays;
+    if (right == Right::Stays) return nullptr;
+    if (seen_ == Seen::Overlay && world_.stopping.contains(seat.attempt)) return nullptr;
+    return &*loser;
   }
 
-  // What of the device is in the hands of those who stay, or set aside.
-  std::int64_t kept_of(const NodeRecord& record, std::size_t device) const {
-    const model::DeviceUse& use = record.devices[device];
-    std::int64_t kept = use.secured_milli.value;
-    if (seen_ == Seen::Overlay)
-      kept = std::max<std::int64_t>(
-          kept, 1000 - use.milli.value - world_.view.node(record.node.id).devices[device].milli);
-    for (const model::Occupant& occupant : use.occupants)
-      if (loser_of(occupant.attempt) == nullptr) kept += occupant.milli.value;
-    return kept;
+  const Loser* loser_at(const SeatPart& part) const {
+    return loser_[static_cast<std::size_t>(part.seat)];
   }
 
-  std::int64_t by_devices(const NodeRecord& record) const {
-    if (group_.device_options.empty() || group_.device_options.front().is_none()) return need_;
-    const model::DeviceRequest& option = group_.device_options.front();
-    if (option.is_whole()) return whole_devices(record, option) / option.count.value;
-    std::int64_t parts = 0;
-    for (std::size_t i = 0; i < record.devices.size(); ++i) {
-      const model::Device& device = record.node.devices[i];
-      const auto part = policy::part_of(option, device);
-      if (!takes_new_work(device.health) || !part) continue;
-      parts += (1000 - kept_of(record, i)) / std::max<std::int64_t>(1, part->milli.value);
+  // Of each device, what is in the hands of those who stay, or set aside.
+  void keep(NodeId id) {
+    kept_.assign(row_->barred.begin(), row_->barred.end());
+    if (seen_ == Seen::Overlay) {
+      const auto& devices = world_.view.node(id).devices;
+      for (std::size_t i = 0; i < kept_.size(); ++i)
+        kept_[i] = std::max<std::int64_t>(kept_[i], 1000 - devices[i].milli);
+      for (const SeatPart& part : row_->parts)
+        kept_[static_cast<std::size_t>(part.device)] -= part.milli;
+      for (std::size_t i = 0; i < kept_.size(); ++i)
+        kept_[i] = std::max<std::int64_t>(kept_[i], row_->barred[i]);
     }
+    for (const SeatPart& part : row_->parts)
+      if (loser_at(part) == nullptr) kept_[static_cast<std::size_t>(part.device)] += part.milli;
+  }
+
+  std::int64_t by_devices(NodeId id) {
+    if (group_.device_options.empty() || group_.device_options.front().is_none()) return need_;
+    keep(id);
+    const model::DeviceRequest& option = group_.device_options.front();
+    if (option.is_whole()) return whole_devices() / option.count.value;
+    std::int64_t parts = 0;
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      if (part_milli_[i] > 0 && kept_[i] < 1000) parts += (1000 - kept_[i]) / part_milli_[i];
     return parts;
   }
 
   // Devices whose first occupant is the attempt.
   struct Lost {
     const Loser* loser = nullptr;
-    AttemptId attempt;
+    std::int32_t seat = 0;
     std::int64_t devices = 0;
   };
-  void lose(AttemptId attempt) const {
-    const auto row = std::ranges::find(lost_, attempt, &Lost::attempt);
+  void lose(const SeatPart& part) {
+    const auto row = std::ranges::find(lost_, part.seat, &Lost::seat);
     if (row != lost_.end())
       ++row->devices;
     else
-      lost_.push_back({.loser = loser_of(attempt), .attempt = attempt, .devices = 1});
+      lost_.push_back({.loser = loser_at(part), .seat = part.seat, .devices = 1});
   }
 
   // All that one queue loses before its last victim is less than its excess; the last may be the
@@ -117,18 +142,19 @@ class Count {
     return std::min(devices, (loser->excess - 1) / 1000 + most);
   }
 
-  std::int64_t whole_devices(const NodeRecord& record, const model::DeviceRequest& option) const {
+  std::int64_t whole_devices() {
     std::int64_t devices = 0;
     lost_.clear();
-    for (std::size_t i = 0; i < record.devices.size(); ++i) {
-      const model::DeviceUse& use = record.devices[i];
-      const model::Device& device = record.node.devices[i];
-      if (!takes_new_work(device.health) || !policy::accepts_model(option, device)) continue;
-      if (kept_of(record, i) > 0) continue;
-      if (use.occupants.empty())
+    auto part = row_->parts.begin();
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      const auto first = part;
+      while (part != row_->parts.end() && part->device == static_cast<std::int32_t>(i))
+        ++part;
+      if (part_milli_[i] == 0 || kept_[i] > 0) continue;
+      if (first == part)
         ++devices;
       else
-        lose(use.occupants.front().attempt);
+        lose(*first);
     }
     for (std::size_t i = 0; i < lost_.size(); ++i) {
       const auto earlier = std::span(lost_).first(i);
@@ -138,26 +164,23 @@ class Count {
     return devices;
   }
 
-  std::int64_t by_quantities(const NodeRecord& record) const {
-    model::Quantities kept = record.secured;
-    if (seen_ == Seen::Overlay)
-      for (const auto& a : record.node.allocatable.amounts())
-        kept.set(a.resource, std::max<std::int64_t>(
-                                 0, a.amount - record.used.of(a.resource) -
-                                        world_.view.node(record.node.id).free.of(a.resource)));
-    for (const AttemptId id : record.attempts) {
-      const WorkloadRecord& owner = world_.state.workloads.at(id.workload);
-      const auto& placed = owner.attempts.back().placement.members;
-      if (placed.size() > kMostMembersRead || loser_of(id) != nullptr) continue;
-      for (const model::MemberPlacement& member : placed)
-        if (member.node == record.node.id)
-          kept.add(owner.workload.groups[static_cast<std::size_t>(member.group)].per_member);
+  // What nobody who stays holds of the resource, and nobody set aside.
+  std::int64_t left_of(NodeId id, model::ResourceId resource) const {
+    std::int64_t left = row_->left.of(resource);
+    if (seen_ == Seen::Overlay) {
+      const NodeRecord& record = world_.state.nodes.at(id);
+      left = std::min(record.node.allocatable.of(resource),
+                      record.used.of(resource) + world_.view.node(id).free.of(resource));
     }
+    for (std::size_t i = 0; i < row_->seats.size(); ++i)
+      if (loser_[i] == nullptr) left -= row_->seats[i].holds.of(resource);
+    return std::max<std::int64_t>(0, left);
+  }
+
+  std::int64_t by_quantities(NodeId id) const {
     std::int64_t members = need_;
-    for (const auto& a : group_.per_member.amounts()) {
-      const std::int64_t left = record.node.allocatable.of(a.resource) - kept.of(a.resource);
-      members = std::min(members, std::max<std::int64_t>(0, left) / a.amount);
-    }
+    for (const auto& a : group_.per_member.amounts())
+      members = std::min(members, left_of(id, a.resource) / a.amount);
     return members;
   }
 
@@ -168,46 +191,14 @@ class Count {
   const TaskGroup& group_;
   std::int64_t need_;
   const std::vector<Loser>& losers_;
-  mutable std::vector<Lost> lost_;  // kept between nodes for its memory
+  std::size_t classes_;
+  std::vector<Right> rights_;             // by loser, by class
+  std::vector<std::int64_t> part_milli_;  // by device: what a member takes of it; 0: nothing
+  const Seats* row_ = nullptr;            // of the present node
+  std::vector<const Loser*> loser_;       // by seat
+  std::vector<std::int64_t> kept_;        // by device
+  std::vector<Lost> lost_;
 };
-
-void set_count(TakingBound& bound, NodeId node, std::int64_t members) {
-  const auto found = bound.nodes.find(node);
-  if (found != bound.nodes.end()) {
-    bound.members += members - found->second;
-    if (members > 0)
-      found->second = members;
-    else
-      bound.nodes.erase(found);
-  } else if (members > 0) {
-    bound.nodes.emplace(node, members);
-    bound.members += members;
-  }
-}
-
-void count_all(const TrialWorld& world, const Taker& taker, std::int64_t need, const Count& count,
-               TakingBound& bound) {
-  bound.nodes.clear();
-  bound.members = 0;
-  bound.is_complete = false;
-  const TaskGroup& group = taker.workload->groups.front();
-  for (const auto& [shape, nodes] : world.state.pools.at(taker.pool).shapes) {
-    if (nodes.empty() || !count.could_ever_fit(world.state.nodes.at(nodes.front()).node)) continue;
-    for (const NodeId id : nodes) {
-      if (!world.view.unpinned_at(id).could_take(group)) continue;
-      set_count(bound, id, count.on(world.state.nodes.at(id)));
-      if (bound.members >= need) return;
-    }
-  }
-  bound.is_complete = true;
-}
-
-// Slices are charged by where they start: their number does not follow from sums.
-bool is_countable(const model::Workload& workload) {
-  if (workload.groups.size() != 1) return false;
-  const auto& options = workload.groups.front().device_options;
-  return options.empty() || (options.size() == 1 && options.front().slice.empty());
-}
 
 // Whether nobody may lose more than was counted with.
 bool covers(const std::vector<Loser>& counted, const std::vector<Loser>& losers) {
@@ -226,53 +217,202 @@ std::vector<Loser> with_spare(std::vector<Loser> losers) {
   return losers;
 }
 
-bool is_hopeless_in_state(const TrialWorld& world, const Taker& taker, std::int64_t need,
-                          const std::vector<Loser>& losers, TakingBound& bound) {
-  const auto& growth = world.view.pool(taker.pool).growth;
-  const auto& ripened = world.live.ripened_in(taker.pool);
-  const auto recount = [&](NodeId node, const std::vector<Loser>& with) {
-    set_count(bound, node, Count(world, taker, need, with).on(world.state.nodes.at(node)));
-  };
-  bool is_known = bound.is_complete && covers(bound.losers, losers);
-  if (is_known) {
-    for (std::size_t i = bound.grown; i < growth.size(); ++i)
-      recount(growth[i], bound.losers);
-    for (std::size_t i = bound.ripened; i < ripened.size(); ++i)
-      recount(ripened[i], bound.losers);
-    is_known = bound.members < need;
-  } else if (!bound.is_complete && !bound.nodes.empty()) {
-    // It was enough on these nodes: while it still is, nothing else need be counted.
-    std::vector<NodeId> witnesses;
-    for (const auto& [node, members] : bound.nodes)
-      witnesses.push_back(node);
-    for (const NodeId node : witnesses)
-      recount(node, losers);
-    if (bound.members >= need) return false;
+// One question. What is kept is read from State and with some excess to spare; what it is asked
+// about is counted as things are now, and with no more than each queue may lose.
+class Answer {
+ public:
+  Answer(const TrialWorld& world, const Taker& taker, std::int64_t need,
+         const std::vector<Loser>& losers, TakingBound& bound)
+      : world_(world),
+        pool_(world.state.pools.at(taker.pool)),
+        growth_(world.view.pool(taker.pool).growth),
+        ripened_(world.live.ripened_in(taker.pool)),
+        group_(taker.workload->groups.front()),
+        taker_(taker),
+        need_(need),
+        wanted_(need),
+        losers_(losers),
+        bound_(bound) {}
+
+  bool is_hopeless() {
+    if (!covers(bound_.losers, losers_) || is_far_behind()) forget();
+    if (bound_.is_complete) {
+      catch_up();
+      return bound_.members < need_ || !is_enough_on_known();
+    }
+    if (is_enough_on_known()) return false;
+    catch_up();
+    return !is_enough_on_known() && !is_enough_further_on();
   }
-  if (!is_known) {
-    bound.losers = with_spare(losers);
-    count_all(world, taker, need, Count(world, taker, need, bound.losers), bound);
-    if (bound.members >= need) {  // perhaps only because of what was spared
-      bound.losers = losers;
-      count_all(world, taker, need, Count(world, taker, need, losers), bound);
+
+  std::vector<NodeId> nodes() {
+    if (!covers(bound_.losers, losers_) || is_far_behind()) forget();
+    catch_up();
+    wanted_ = kNoLimit;  // whatever is found, the others are looked for too
+    if (!bound_.is_complete) is_enough_further_on();
+    std::vector<NodeId> known;
+    for (const auto& [id, row] : bound_.nodes)
+      known.push_back(id);
+    std::vector<NodeId> reachable;
+    for (const NodeId id : known) {
+      if (bound_.nodes.at(id).version != world_.view.version(id)) recount(id);
+      const std::int64_t before = found_;
+      if (bound_.nodes.contains(id) && !add(id) && found_ > before) reachable.push_back(id);
+    }
+    return reachable;
+  }
+
+ private:
+  // Then to count anew costs less than to follow.
+  bool is_far_behind() const {
+    return growth_.size() - bound_.grown + ripened_.size() - bound_.ripened > pool_.nodes.size();
+  }
+
+  void forget() {
+    bound_ = {.losers = with_spare(losers_),
+              .nodes = {},
+              .grown = growth_.size(),
+              .ripened = ripened_.size(),
+              .witness = {}};
+  }
+
+  // Most questions are answered by sums that are known: the counts are made when they are needed.
+  Count& at_most() {
+    if (!at_most_) at_most_.emplace(world_, taker_, need_, bound_.losers);
+    return *at_most_;
+  }
+  Count& now() {
+    const bool is_decided = !world_.view.is_untouched() || !world_.stopping.empty();
+    if (!now_)
+      now_.emplace(world_, taker_, need_, losers_, is_decided ? Seen::Overlay : Seen::State);
+    return *now_;
+  }
+
+  void catch_up() {
+    for (; bound_.grown < growth_.size(); ++bound_.grown)
+      recount(growth_[bound_.grown]);
+    for (; bound_.ripened < ripened_.size(); ++bound_.ripened)
+      recount(ripened_[bound_.ripened]);
+  }
+
+  void recount(NodeId id) {
+    if (!world_.view.unpinned_at(id).could_take(group_)) return set(id, 0);
+    const model::Node& node = world_.state.nodes.at(id).node;
+    if (!at_most().could_ever_fit(node)) return set(id, 0);
+    at_most().turn_to(node);
+    set(id, at_most().on(id));
+  }
+
+  void set(NodeId id, std::int64_t members) {
+    const auto found = bound_.nodes.find(id);
+    const std::uint64_t version = world_.view.version(id);
+    if (found != bound_.nodes.end()) {
+      bound_.members += members - found->second.members;
+      if (members > 0)
+        found->second = {.members = members, .version = version};
+      else
+        bound_.nodes.erase(found);
+    } else if (members > 0) {
+      bound_.nodes.emplace(id, TakingBound::Row{.members = members, .version = version});
+      bound_.members += members;
     }
   }
-  bound.grown = growth.size();
-  bound.ripened = ripened.size();
-  return bound.members < need;
-}
+
+  // Walks round the known nodes, from that which was the last to be needed.
+  bool is_enough_on_known() {
+    found_ = 0;
+    rest_ = bound_.members;
+    const NodeId from = bound_.witness;
+    return is_enough_between(bound_.nodes.lower_bound(from), std::nullopt) ||
+           is_enough_between(bound_.nodes.begin(), from);
+  }
+
+  bool is_enough_between(std::map<NodeId, TakingBound::Row>::iterator at,
+                         std::optional<NodeId> end) {
+    while (at != bound_.nodes.end() && (!end || at->first < *end)) {
+      if (found_ + rest_ < wanted_) return false;
+      const NodeId id = at->first;
+      const std::int64_t known = at->second.members;
+      const bool is_old = at->second.version != world_.view.version(id);
+      ++at;
+      rest_ -= known;
+      if (add(id)) return true;
+      if (is_old) recount(id);
+    }
+    return false;
+  }
+
+  // What the node takes now; true when it is enough with those before.
+  bool add(NodeId id) {
+    now().turn_to(world_.state.nodes.at(id).node);
+    found_ += now().on(id);
+    if (found_ < wanted_) return false;
+    bound_.witness = id;
+    return true;
+  }
+
+  bool is_enough_further_on() {
+    std::size_t passed = 0;
+    for (const auto& [shape, nodes] : pool_.shapes) {
+      const std::size_t first =
+          std::min(nodes.size(), bound_.scanned - std::min(bound_.scanned, passed));
+      passed += nodes.size();
+      if (first == nodes.size()) continue;
+      const model::Node& example = world_.state.nodes.at(nodes.front()).node;
+      if (at_most().could_ever_fit(example) && is_enough_among(nodes, first, example)) return true;
+      bound_.scanned = passed;
+    }
+    bound_.is_complete = true;
+    return false;
+  }
+
+  bool is_enough_among(const std::vector<NodeId>& nodes, std::size_t first,
+                       const model::Node& example) {
+    at_most().turn_to(example);
+    for (std::size_t i = first; i < nodes.size(); ++i) {
+      ++bound_.scanned;
+      if (!world_.view.unpinned_at(nodes[i]).could_take(group_)) continue;
+      if (bound_.nodes.contains(nodes[i])) continue;  // it grew before it was reached
+      const std::int64_t members = at_most().on(nodes[i]);
+      set(nodes[i], members);
+      if (members > 0 && add(nodes[i])) return true;
+    }
+    return false;
+  }
+
+  const TrialWorld& world_;
+  const model::PoolRecord& pool_;
+  const std::vector<NodeId>& growth_;
+  const std::vector<NodeId>& ripened_;
+  const TaskGroup& group_;
+  const Taker& taker_;
+  std::int64_t need_;    // no node is counted with more
+  std::int64_t wanted_;  // so many are enough
+  const std::vector<Loser>& losers_;
+  TakingBound& bound_;
+  std::optional<Count> at_most_;
+  std::optional<Count> now_;
+  std::int64_t found_ = 0;  // members on the nodes that were walked to
+  std::int64_t rest_ = 0;   // at most, on the known nodes that were not
+};
 
 }  // namespace
 
+// Slices are charged by where they start: their number does not follow from sums.
+bool is_countable(const model::Workload& workload) {
+  if (workload.groups.size() != 1) return false;
+  const auto& options = workload.groups.front().device_options;
+  return options.empty() || (options.size() == 1 && options.front().slice.empty());
+}
+
+std::vector<NodeId> reachable_nodes(const TrialWorld& world, const Taker& taker,
+                                    const std::vector<Loser>& losers, TakingBound& bound) {
+  return Answer(world, taker, 1, losers, bound).nodes();
+}
+
 bool is_hopeless(const TrialWorld& world, const Taker& taker, std::int64_t need,
                  const std::vector<Loser>& losers, TakingBound& bound) {
-  if (!is_countable(*taker.workload)) return false;
-  if (is_hopeless_in_state(world, taker, need, losers, bound)) return true;
-  if (world.view.is_untouched() && world.stopping.empty()) return false;
-  // What the plan decided so far may have taken the room that State still shows.
-  TakingBound now;
-  count_all(world, taker, need, Count(world, taker, need, losers, Seen::Overlay), now);
-  return now.members < need;
+  return is_countable(*taker.workload) && Answer(world, taker, need, losers, bound).is_hopeless();
 }
 
 }  // namespace scheduling::internal

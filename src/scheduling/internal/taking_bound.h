@@ -19,6 +19,7 @@
 
 #include "model/ids.h"
 #include "model/reason.h"
+#include "model/workload.h"
 
 namespace scheduling::internal {
 
@@ -46,17 +47,30 @@ struct Losers {
 };
 
 struct TakingBound {
-  std::vector<Loser> losers;                    // by queue, each with some excess to spare
-  std::map<model::NodeId, std::int64_t> nodes;  // members for which there could be room; > 0
-  std::int64_t members = 0;                     // the sum over `nodes`
-  bool is_complete = false;                     // over all nodes; else counted until it was enough
-  std::size_t grown = 0;                        // of the pool's growth, what was counted
-  std::size_t ripened = 0;                      // of the pool's ripened nodes, what was counted
+  struct Row {
+    std::int64_t members = 0;   // for which there could be room; > 0
+    std::uint64_t version = 0;  // of the node when it was counted
+  };
+  std::vector<Loser> losers;           // by queue, each with some excess to spare
+  std::map<model::NodeId, Row> nodes;  // of those that were counted
+  std::int64_t members = 0;            // the sum over `nodes`
+  std::size_t scanned = 0;             // so many nodes of the pool, shape by shape, were counted
+  bool is_complete = false;            // all were; else until it was enough
+  std::size_t grown = 0;               // of the pool's growth, what was counted
+  std::size_t ripened = 0;             // of the pool's ripened nodes, what was counted
+  model::NodeId witness;               // with which it was enough the last time
 };
 
 // Whether taking back can certainly not make room for `need` members of the taker now. `losers`:
 // those of the taker's pool that may lose work to it, by queue. Brings `bound` up to date.
 bool is_hopeless(const TrialWorld& world, const Taker& taker, std::int64_t need,
                  const std::vector<Loser>& losers, TakingBound& bound);
+
+// Whether the questions of this file can be answered for the workload at all.
+bool is_countable(const model::Workload& workload);
+// The nodes, by id, on which there could be room for a member of the taker now. Brings `bound` up
+// to date; the workload must be countable.
+std::vector<model::NodeId> reachable_nodes(const TrialWorld& world, const Taker& taker,
+                                           const std::vector<Loser>& losers, TakingBound& bound);
 
 }  // namespace scheduling::internal

@@ -42,8 +42,7 @@ void look_at(const TrialWorld& world, const model::WorkloadRecord& record, Equiv
     const auto& losers = losers_entry(world, taker).losers.queues;
     const bool is_no = is_hopeless(world, taker, equals.need, losers, facts.taking);
     request.growth = scheduling::internal::Growth::None;
-    TakingBound unused;
-    const auto search = find_victims(world, taker, request, equals.need, Depth::Recorded, unused);
+    const auto search = find_victims(world, taker, request, equals.need, Depth::Recorded, nullptr);
     ++(is_no ? tally.hopeless : tally.open);
     if (!search.victims.empty()) ++tally.found;
     EXPECT_FALSE(is_no && !search.victims.empty())

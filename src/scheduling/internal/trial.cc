@@ -59,6 +59,7 @@ void refresh_facts(const TrialWorld& world, const Workload& workload, Equivalenc
                     .could_fit = policy::could_ever_fit(state, workload, pool),
                     .quota_tests = {},
                     .failed_at = {},
+                    .failed_in = 0,
                     .found = {},
                     .room = {},
                     .taking = {}};
@@ -216,8 +217,10 @@ class Chain {
     }
     // Failing once means failing until a node grows. Several groups or options may fail on more and
     // fit on less.
-    if (!trial.is_complete() && was_untouched && is_filled_node_by_node(workload_, equals_.need))
-      facts.failed_at = world_.view.pool(facts.pool).growth.size();
+    if (!trial.is_complete() && is_filled_node_by_node(workload_, equals_.need)) {
+      facts.failed_in = world_.plan;
+      if (was_untouched) facts.failed_at = world_.view.pool(facts.pool).growth.size();
+    }
     return trial;
   }
 
@@ -239,7 +242,7 @@ class Chain {
     }
     Request least = request_;
     least.growth = Growth::None;
-    VictimSearch search = find_victims(world_, taker, least, equals_.need, depth_, facts.taking);
+    VictimSearch search = find_victims(world_, taker, least, equals_.need, depth_, &facts.taking);
     const bool is_enough = !search.victims.empty();
     record([&] {
       Step step{.test = Test::Victims,

@@ -72,6 +72,7 @@ struct TrialWorld {
   RoomMemory& room;
   LosersBook& losers;
   std::uint64_t& stamp;  // another for every state of what is held: grows with each decision
+  std::uint64_t plan;    // the stamp with which it began
   const std::set<model::AttemptId>& stopping;  // told to stop by this plan
   std::int64_t cluster_version = 0;            // another when what could ever fit may have changed
 };

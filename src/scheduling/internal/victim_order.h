@@ -28,7 +28,9 @@ std::vector<Candidate> candidates_on_node(const TrialWorld& world, const Taker& 
 // Nodes of the pool on which the candidates hold, in sum, what one member of the taker's only group
 // is short of there; by the lost work of those that would be taken up to that, then by id. Looks at
 // each node that could ever take the member: O(nodes of fitting shapes * attempts on a node).
+// `only`: no others need be looked at; null: all nodes of the pool.
 std::vector<model::NodeId> nodes_by_lost_work(const TrialWorld& world, const Taker& taker,
-                                              const Losers& losers);
+                                              const Losers& losers,
+                                              const std::vector<model::NodeId>* only);
 
 }  // namespace scheduling::internal

@@ -24,10 +24,11 @@ namespace {
 class Search {
  public:
   Search(const TrialWorld& world, const Taker& taker, const Request& request, std::int64_t need,
-         const Losers& losers, Reason route)
+         const Losers& losers, Reason route, TakingBound* bound)
       : world_(world),
         taker_(taker),
         losers_(losers),
+        bound_(bound),
         is_single_(need == 1 && is_filled_node_by_node(*taker.workload, need)),
         route_(route),
         room_(world.state, world.view, world.room, request, taker.pool, need),
@@ -123,7 +124,11 @@ class Search {
   // The shortest prefix of the candidates of one node that makes room, on the first node on which
   // one does.
   bool collect_on_a_node() {
-    for (const model::NodeId node : nodes_by_lost_work(world_, taker_, losers_)) {
+    std::optional<std::vector<model::NodeId>> reachable;
+    if (bound_ != nullptr && is_countable(*taker_.workload))
+      reachable = reachable_nodes(world_, taker_, losers_.queues, *bound_);
+    for (const model::NodeId node :
+         nodes_by_lost_work(world_, taker_, losers_, reachable ? &*reachable : nullptr)) {
       for (const Candidate& candidate : candidates_on_node(world_, taker_, losers_, node)) {
         if (!may_choose(candidate)) continue;
         choose(*candidate.record);
@@ -189,6 +194,7 @@ class Search {
   const TrialWorld& world_;
   const Taker& taker_;
   const Losers& losers_;
+  TakingBound* bound_;
   bool is_single_;
   bool is_unlent_short_ = false;  // there was room, but others keep it for their guarantees
   bool is_above_max_ = false;     // there was room, but at a charge above a ceiling
@@ -211,7 +217,7 @@ TakingFailure taking_failure(const TrialWorld& world, const Taker& taker, Losers
 }
 
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
-                          std::int64_t need, Depth depth, TakingBound& bound) {
+                          std::int64_t need, Depth depth, TakingBound* bound) {
   VictimSearch result;
   LosersEntry& entry = losers_entry(world, taker);
   const TakingFailure failure = taking_failure(world, taker, entry);
@@ -220,16 +226,17 @@ VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Req
     if (wants_numbers)
       result.placeable =
           Room(world.state, world.view, world.room, request, taker.pool, need).place({}).placed;
-  } else if (wants_numbers || !is_hopeless(world, taker, need, entry.losers.queues, bound)) {
+  } else if (wants_numbers || bound == nullptr ||
+             !is_hopeless(world, taker, need, entry.losers.queues, *bound)) {
     // One eviction has one cause: what is borrowed is taken back first, else a lower class gives
     // way.
     Taker judged = taker;
     judged.is_within_guarantee = within_guarantee(world, taker);
-    result = Search(world, judged, request, need, entry.losers, Reason::Reclaim).run(depth);
+    result = Search(world, judged, request, need, entry.losers, Reason::Reclaim, bound).run(depth);
     if (!result.victims.empty()) return result;
     if (std::ranges::any_of(entry.losers.queues, &Loser::by_preemption)) {
       VictimSearch preempt =
-          Search(world, judged, request, need, entry.losers, Reason::Preempt).run(depth);
+          Search(world, judged, request, need, entry.losers, Reason::Preempt, bound).run(depth);
       if (!preempt.victims.empty()) return preempt;
       result.placeable = std::max(result.placeable, preempt.placeable);
       if (result.failure == Reason::None) result.failure = preempt.failure;

@@ -22,9 +22,10 @@ struct VictimSearch {
   std::optional<base::Instant> until;
 };
 // `need`: the sum of the minima. Leaves view and quotas as they were. `placeable` is only counted
-// at Depth::Recorded or when the search succeeds.
+// at Depth::Recorded or when the search succeeds. `bound` leaves out what is hopeless; null: every
+// node is searched.
 VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Request& request,
-                          std::int64_t need, Depth depth, TakingBound& bound);
+                          std::int64_t need, Depth depth, TakingBound* bound);
 
 // Why a taker finds nothing to take where no room barred by quota was found, and when it may find
 // something by the mere passing of time.
