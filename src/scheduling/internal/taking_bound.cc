@@ -167,10 +167,10 @@ class Count {
   // What nobody who stays holds of the resource, and nobody set aside.
   std::int64_t left_of(NodeId id, model::ResourceId resource) const {
     std::int64_t left = row_->left.of(resource);
+    // A node that shrank below what is used and set aside shows nothing free, and no less.
     if (seen_ == Seen::Overlay) {
       const NodeRecord& record = world_.state.nodes.at(id);
-      left = std::min(record.node.allocatable.of(resource),
-                      record.used.of(resource) + world_.view.node(id).free.of(resource));
+      left = std::min(left, record.used.of(resource) + world_.view.node(id).free.of(resource));
     }
     for (std::size_t i = 0; i < row_->seats.size(); ++i)
       if (loser_[i] == nullptr) left -= row_->seats[i].holds.of(resource);
@@ -330,7 +330,8 @@ class Answer {
   bool is_enough_between(std::map<NodeId, TakingBound::Row>::iterator at,
                          std::optional<NodeId> end) {
     while (at != bound_.nodes.end() && (!end || at->first < *end)) {
-      if (found_ + rest_ < wanted_) return false;
+      // Where not all nodes are known yet, what is found here counts further on.
+      if (bound_.is_complete && found_ + rest_ < wanted_) return false;
       const NodeId id = at->first;
       const std::int64_t known = at->second.members;
       const bool is_old = at->second.version != world_.view.version(id);
@@ -405,9 +406,9 @@ bool is_countable(const model::Workload& workload) {
   return options.empty() || (options.size() == 1 && options.front().slice.empty());
 }
 
-std::vector<NodeId> reachable_nodes(const TrialWorld& world, const Taker& taker,
+std::vector<NodeId> reachable_nodes(const TrialWorld& world, const Taker& taker, std::int64_t need,
                                     const std::vector<Loser>& losers, TakingBound& bound) {
-  return Answer(world, taker, 1, losers, bound).nodes();
+  return Answer(world, taker, need, losers, bound).nodes();
 }
 
 bool is_hopeless(const TrialWorld& world, const Taker& taker, std::int64_t need,

@@ -71,6 +71,7 @@ bool is_countable(const model::Workload& workload);
 // The nodes, by id, on which there could be room for a member of the taker now. Brings `bound` up
 // to date; the workload must be countable.
 std::vector<model::NodeId> reachable_nodes(const TrialWorld& world, const Taker& taker,
-                                           const std::vector<Loser>& losers, TakingBound& bound);
+                                           std::int64_t need, const std::vector<Loser>& losers,
+                                           TakingBound& bound);
 
 }  // namespace scheduling::internal

@@ -322,8 +322,9 @@ class Chain {
       const std::int64_t have = world_.quotas.held(queue, d);
       const bool passes = have + need <= limit;
       if (!passes) fail(Reason::OutsideGuarantee);
-      record(
-          [&] { return quota_step(Test::Guarantee, trial_.reason, queue, d, need, have, limit); });
+      record_look(passes, [&] {
+        return quota_step(Test::Guarantee, trial_.reason, queue, d, need, have, limit);
+      });
       return passes;
     });
   }

@@ -126,7 +126,7 @@ class Search {
   bool collect_on_a_node() {
     std::optional<std::vector<model::NodeId>> reachable;
     if (bound_ != nullptr && is_countable(*taker_.workload))
-      reachable = reachable_nodes(world_, taker_, losers_.queues, *bound_);
+      reachable = reachable_nodes(world_, taker_, 1, losers_.queues, *bound_);
     for (const model::NodeId node :
          nodes_by_lost_work(world_, taker_, losers_, reachable ? &*reachable : nullptr)) {
       for (const Candidate& candidate : candidates_on_node(world_, taker_, losers_, node)) {
