@@ -32,8 +32,8 @@ void ClusterView::load(NodeId id, Change change) {
   }
   FreeNode& node = nodes_[id.value - 1];
   if (node.node != nullptr) leave_indexes(id);
-  node = free_node(*state_, record);
   load_seats(id, AttemptId{});
+  node = free_node(*state_, record, seats_[id.value - 1]);
   enter_indexes(id);
   if (change == Change::More) pool_of(node).growth.push_back(id);
 }

@@ -203,13 +203,14 @@ std::vector<Rejection> rejected_nodes(const TrialWorld& world, const Request& re
                                       std::int32_t group) {
   const Workload& workload = *request.workload;
   const model::TaskGroup& tasks = workload.groups[static_cast<std::size_t>(group)];
+  const GlanceAsk ask = glance_ask(tasks);
   Rejections rejections;
   for (const auto& [shape, nodes] : world.state.pools.at(pool).shapes) {
     if (nodes.empty()) continue;
     const Reason never =
         policy::never_fits(world.state.nodes.at(nodes.front()).node, tasks, workload.constraints);
     for (const NodeId id : nodes) {
-      const auto known = rejection_at_a_glance(world.view.free_at(id), request, group, never);
+      const auto known = rejection_at_a_glance(world.view.free_at(id), ask, never);
       const Reason reason =
           known ? *known : rejection(world.state, world.view.node(id), request, group, never);
       if (reason != Reason::None) rejections.add(reason, id);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduling/internal/seats.h"
+
 namespace scheduling::internal {
 
 using model::DeviceAssignment;
@@ -85,12 +87,18 @@ void erase_one(std::vector<QueueId>& tenants, QueueId tenant) {
 
 }  // namespace
 
-bool Glance::could_take(const model::TaskGroup& group) const {
-  if (group.per_member.of(model::kCpu) > cpu || group.per_member.of(model::kMemory) > memory)
-    return false;
-  if (group.device_options.size() != 1) return true;
+GlanceAsk glance_ask(const model::TaskGroup& group) {
+  GlanceAsk ask{.cpu = group.per_member.of(model::kCpu),
+                .memory = group.per_member.of(model::kMemory)};
+  for (const auto& a : group.per_member.amounts())
+    ask.has_other = ask.has_other || (a.resource != model::kCpu && a.resource != model::kMemory);
+  if (group.device_options.size() != 1) return ask;
   const model::DeviceRequest& option = group.device_options.front();
-  return option.is_whole() ? devices >= option.count.value : most_milli >= option.share.value;
+  if (option.is_whole())
+    ask.devices = static_cast<std::int32_t>(option.count.value);
+  else
+    ask.milli = static_cast<std::int32_t>(option.share.value);
+  return ask;
 }
 
 Glance glance_at_free(const FreeNode& node) {
@@ -105,7 +113,7 @@ Glance glance_at_free(const FreeNode& node) {
   return free;
 }
 
-FreeNode free_node(const State& state, const NodeRecord& record) {
+FreeNode free_node(const State& state, const NodeRecord& record, const Seats& row) {
   FreeNode node;
   node.node = &record.node;
   node.is_ready = record.node.condition == model::NodeCondition::Ready;
@@ -117,16 +125,12 @@ FreeNode free_node(const State& state, const NodeRecord& record) {
   node.devices.reserve(record.devices.size());
   for (std::size_t i = 0; i < record.devices.size(); ++i)
     node.devices.push_back(free_device(record, i));
-  for (const model::AttemptId& attempt : record.attempts) {
-    const model::WorkloadRecord& owner = state.workloads.at(attempt.workload);
-    const QueueId tenant = state.queues.at(owner.workload.queue).tenant();
-    for (const MemberPlacement& member : owner.attempts.back().placement.members) {
-      if (member.node != record.node.id) continue;
-      node.tenants.push_back(tenant);
-      for (const DeviceAssignment& assignment : member.devices)
-        node.device_tenants.push_back({.device = assignment.device, .tenant = tenant});
-    }
-  }
+  for (const Seat& seat : row.seats)
+    node.tenants.insert(node.tenants.end(), static_cast<std::size_t>(seat.members), seat.tenant);
+  node.device_tenants.reserve(row.parts.size());
+  for (const SeatPart& part : row.parts)
+    node.device_tenants.push_back(
+        {.device = part.device, .tenant = row.seats[static_cast<std::size_t>(part.seat)].tenant});
   load_claims(node, state, record);
   count_whole(node);
   return node;

@@ -14,6 +14,8 @@
 
 namespace scheduling::internal {
 
+struct Seats;
+
 struct FreeDevice {
   std::int32_t milli = 0;  // neither occupied nor set aside
   std::int64_t memory = 0;
@@ -52,6 +54,16 @@ struct FreeNode {
   std::vector<DeviceTenant> device_tenants;  // in no order
 };
 
+// What one member of a group needs at least, in the numbers of a glance.
+struct GlanceAsk {
+  std::int64_t cpu = 0;
+  std::int64_t memory = 0;
+  std::int32_t devices = 0;
+  std::int32_t milli = 0;
+  bool has_other = false;  // needs what a glance does not show
+};
+GlanceAsk glance_ask(const model::TaskGroup& group);
+
 // A node in a few numbers, all nodes in one row, so that a search passes most of them over.
 struct Glance {
   std::int64_t cpu = 0;
@@ -61,14 +73,17 @@ struct Glance {
   // Ready, no device sick, nothing of it claimed: what it lacks is in use.
   bool is_plain = false;
 
-  // Whether one member of the group might go there: false only when it certainly cannot.
-  bool could_take(const model::TaskGroup& group) const;
+  // Whether one member might go there: false only when it certainly cannot.
+  bool could_take(const GlanceAsk& ask) const {
+    return ask.cpu <= cpu && ask.memory <= memory && ask.devices <= devices &&
+           ask.milli <= most_milli;
+  }
 };
 // What is free.
 Glance glance_at_free(const FreeNode& node);
 
-// The node as State has it now.
-FreeNode free_node(const model::State& state, const model::NodeRecord& record);
+// The node as State has it now; `row` is who sits there, up to date.
+FreeNode free_node(const model::State& state, const model::NodeRecord& record, const Seats& row);
 
 // A member of `workload` takes what is free here.
 void occupy(FreeNode& node, const model::Workload& workload, const model::MemberPlacement& member,

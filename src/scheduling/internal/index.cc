@@ -65,15 +65,12 @@ void Derived::enter_live(const WorkloadRecord& record) {
                   .amounts = {},
                   .queue = record.workload.queue,
                   .workload_class = own.id,
-                  .deadline = base::kNever,
+                  .deadline = deadline_of(record),
                   .ripe_at = protected_until(state, record)};
   for (const model::MemberPlacement& member : attempt.placement.members) {
     const model::PoolId pool = state.nodes.at(member.node).node.pool;
     if (std::ranges::find(facts.pools, pool) == facts.pools.end()) facts.pools.push_back(pool);
   }
-  const auto limit = policy::enforced_limit(record.workload, own);
-  if (limit && attempt.running_since && attempt.phase != AttemptPhase::Stopping)
-    facts.deadline = *attempt.running_since + *limit;
   for (const model::PoolId pool : facts.pools)
     live.by_pool[pool][facts.queue].insert({facts.ripe_at, record.workload.id});
   ++live.by_class[facts.workload_class];
@@ -162,6 +159,39 @@ void Derived::leave_live(AttemptId attempt) {
   live_facts_.erase(found);
 }
 
+// When a live attempt runs out of time; kNever: it does not.
+Instant Derived::deadline_of(const WorkloadRecord& record) const {
+  const Attempt& attempt = record.attempts.back();
+  const auto limit =
+      policy::enforced_limit(record.workload, state.classes.at(record.workload.workload_class));
+  if (!limit || !attempt.running_since || attempt.phase == AttemptPhase::Stopping)
+    return base::kNever;
+  return *attempt.running_since + *limit;
+}
+
+// While an attempt lives, where it is and what it is charged stay; what changes is since when it
+// runs and whether it stops.
+void Derived::move_in_time(const WorkloadRecord& record) {
+  const AttemptId attempt = record.attempts.back().id;
+  LiveFacts& facts = live_facts_.at(attempt);
+  const Instant ripe_at = protected_until(state, record);
+  if (ripe_at != facts.ripe_at) {
+    for (const model::PoolId pool : facts.pools) {
+      auto& attempts = live.by_pool.at(pool).at(facts.queue);
+      attempts.erase({facts.ripe_at, attempt.workload});
+      attempts.insert({ripe_at, attempt.workload});
+    }
+    live.ripening.erase({facts.ripe_at, attempt});
+    live.ripening.insert({ripe_at, attempt});
+    facts.ripe_at = ripe_at;
+  }
+  const Instant deadline = deadline_of(record);
+  if (deadline == facts.deadline) return;
+  deadlines.erase({facts.deadline, attempt});
+  if (deadline != base::kNever) deadlines.insert({deadline, attempt});
+  facts.deadline = deadline;
+}
+
 void Derived::load_nodes(const model::Placement& placement, ClusterView::Change change) {
   each_node(placement, [&](NodeId node) { view.load(node, change); });
 }
@@ -181,12 +211,15 @@ void Derived::observe_attempt(AttemptId id) {
   const WorkloadRecord* record = state.workloads.find(id.workload);
   if (record == nullptr || record->attempts.empty() || record->attempts.back().id != id) return;
   const Attempt& attempt = record->attempts.back();
-  leave_live(id);
   if (attempt.phase != AttemptPhase::Ended) {
-    enter_live(*record);
+    if (live_facts_.contains(id))
+      move_in_time(*record);
+    else
+      enter_live(*record);
     each_node(attempt.placement, [&](NodeId node) { view.load_seats(node, id); });
     return;
   }
+  leave_live(id);
   load_nodes(attempt.placement, ClusterView::Change::More);
   pending.refresh(id.workload, state.now);
 }

@@ -53,7 +53,7 @@ struct Derived {
     std::vector<model::DimensionAmount> amounts;  // in these pools
     model::QueueId queue;
     model::ClassId workload_class;
-    base::Instant deadline;
+    base::Instant deadline;  // kNever: none
     base::Instant ripe_at;
   };
   void ripen(base::Instant now);
@@ -61,6 +61,8 @@ struct Derived {
   void shorten_logs();
   void enter_live(const model::WorkloadRecord& record);
   void leave_live(model::AttemptId attempt);
+  void move_in_time(const model::WorkloadRecord& record);
+  base::Instant deadline_of(const model::WorkloadRecord& record) const;
   void load_nodes(const model::Placement& placement, ClusterView::Change change);
   void load_node(model::NodeId id, ClusterView::Change change);
   void drop_ended_claims(model::WorkloadId owner);

@@ -244,18 +244,15 @@ Reason rejection(const State& state, const FreeNode& node, const Request& reques
   return Reason::DevicesBusy;
 }
 
-std::optional<Reason> rejection_at_a_glance(const Glance& glance, const Request& request,
-                                            std::int32_t group, Reason never) {
+std::optional<Reason> rejection_at_a_glance(const Glance& glance, const GlanceAsk& ask,
+                                            Reason never) {
   if (!glance.is_plain) return std::nullopt;
   if (is_static(never)) return never;
-  const TaskGroup& tasks = group_of(request, group);
-  for (const auto& a : tasks.per_member.amounts())
-    if (a.resource != model::kCpu && a.resource != model::kMemory) return std::nullopt;
-  if (tasks.per_member.of(model::kCpu) > glance.cpu) return Reason::NotEnoughCpu;
-  if (tasks.per_member.of(model::kMemory) > glance.memory) return Reason::NotEnoughMemory;
+  if (ask.cpu > glance.cpu) return Reason::NotEnoughCpu;
+  if (ask.memory > glance.memory) return Reason::NotEnoughMemory;
+  if (ask.has_other) return std::nullopt;
   if (never != Reason::None) return never;
-  if (glance.could_take(tasks)) return std::nullopt;
-  return Reason::DevicesBusy;
+  return glance.could_take(ask) ? std::nullopt : std::optional(Reason::DevicesBusy);
 }
 
 namespace {
@@ -309,6 +306,7 @@ class PoolPlacer {
   }
 
   bool add_members(std::int32_t group, std::int32_t count) {
+    ask_ = glance_ask(group_of(request_, group));
     for (std::int32_t i = 0; i < count; ++i) {
       auto member = find(group);
       if (!member) return false;
@@ -320,7 +318,7 @@ class PoolPlacer {
   }
 
   std::optional<MemberPlacement> at(NodeId id, std::int32_t group) const {
-    if (!view_.free_at(id).could_take(group_of(request_, group))) return std::nullopt;
+    if (!view_.free_at(id).could_take(ask_)) return std::nullopt;
     return place_member(state_, view_.node(id), request_, group);
   }
 
@@ -396,6 +394,7 @@ class PoolPlacer {
   const Request& request_;
   PoolId pool_;
   const std::vector<NodeId>* only_;
+  GlanceAsk ask_;  // of the group whose members are placed
   PoolTrial trial_;
 };
 

@@ -41,8 +41,8 @@ model::Reason rejection(const model::State& state, const FreeNode& node, const R
                         std::int32_t group, model::Reason never);
 
 // The same from the numbers of the node alone, where they tell; nothing: look at the node.
-std::optional<model::Reason> rejection_at_a_glance(const Glance& glance, const Request& request,
-                                                   std::int32_t group, model::Reason never);
+std::optional<model::Reason> rejection_at_a_glance(const Glance& glance, const GlanceAsk& ask,
+                                                   model::Reason never);
 
 struct PoolTrial {
   model::Placement placement;  // what was placed, minima first; complete when `is_complete`

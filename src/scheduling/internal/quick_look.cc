@@ -15,8 +15,9 @@ namespace {
 bool fits_where_it_grew(const TrialWorld& world, const Workload& workload, PoolFacts& facts) {
   const auto& growth = world.view.pool(facts.pool).growth;
   std::optional<Request> request;
+  const GlanceAsk ask = glance_ask(workload.groups.front());
   for (std::size_t i = *facts.failed_at; i < growth.size(); ++i) {
-    if (!world.view.free_at(growth[i]).could_take(workload.groups.front())) continue;
+    if (!world.view.free_at(growth[i]).could_take(ask)) continue;
     const FreeNode& node = world.view.node(growth[i]);
     if (!request) request = request_for(world.state, workload);
     if (place_member(world.state, node, *request, 0)) return true;

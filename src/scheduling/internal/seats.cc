@@ -19,14 +19,18 @@ Seat seat_of(const State& state, const NodeRecord& record, AttemptId id) {
   Seat seat{.attempt = id,
             .queue = owner.workload.queue,
             .workload_class = owner.workload.workload_class,
+            .tenant = state.queues.at(owner.workload.queue).tenant(),
+            .members = 0,
             .is_stopping = attempt.phase == model::AttemptPhase::Stopping,
             .since = attempt.running_since.value_or(attempt.decided),
             .ripe_at = protected_until(state, owner),
             .milli = attempt.charge.of({record.node.pool, model::kDevice}),
             .holds = {}};
   for (const model::MemberPlacement& member : attempt.placement.members)
-    if (member.node == record.node.id)
+    if (member.node == record.node.id) {
+      ++seat.members;
       seat.holds.add(owner.workload.groups[static_cast<std::size_t>(member.group)].per_member);
+    }
   return seat;
 }
 

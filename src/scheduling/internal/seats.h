@@ -19,6 +19,8 @@ struct Seat {
   model::AttemptId attempt;
   model::QueueId queue;
   model::ClassId workload_class;
+  model::QueueId tenant;
+  std::int32_t members = 0;  // here
   bool is_stopping = false;
   base::Instant since;      // it runs, or was decided on
   base::Instant ripe_at;    // it will have run long enough to be stopped

@@ -227,7 +227,7 @@ class Answer {
         pool_(world.state.pools.at(taker.pool)),
         growth_(world.view.pool(taker.pool).growth),
         ripened_(world.live.ripened_in(taker.pool)),
-        group_(taker.workload->groups.front()),
+        ask_(glance_ask(taker.workload->groups.front())),
         taker_(taker),
         need_(need),
         wanted_(need),
@@ -296,7 +296,7 @@ class Answer {
   }
 
   void recount(NodeId id) {
-    if (!world_.view.unpinned_at(id).could_take(group_)) return set(id, 0);
+    if (!world_.view.unpinned_at(id).could_take(ask_)) return set(id, 0);
     const model::Node& node = world_.state.nodes.at(id).node;
     if (!at_most().could_ever_fit(node)) return set(id, 0);
     at_most().turn_to(node);
@@ -372,7 +372,7 @@ class Answer {
     at_most().turn_to(example);
     for (std::size_t i = first; i < nodes.size(); ++i) {
       ++bound_.scanned;
-      if (!world_.view.unpinned_at(nodes[i]).could_take(group_)) continue;
+      if (!world_.view.unpinned_at(nodes[i]).could_take(ask_)) continue;
       if (bound_.nodes.contains(nodes[i])) continue;  // it grew before it was reached
       const std::int64_t members = at_most().on(nodes[i]);
       set(nodes[i], members);
@@ -385,7 +385,7 @@ class Answer {
   const model::PoolRecord& pool_;
   const std::vector<NodeId>& growth_;
   const std::vector<NodeId>& ripened_;
-  const TaskGroup& group_;
+  GlanceAsk ask_;
   const Taker& taker_;
   std::int64_t need_;    // no node is counted with more
   std::int64_t wanted_;  // so many are enough

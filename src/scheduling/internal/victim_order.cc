@@ -162,9 +162,10 @@ std::vector<NodeId> nodes_by_lost_work(const TrialWorld& world, const Taker& tak
   const model::TaskGroup& group = taker.workload->groups.front();
   std::vector<std::pair<std::int64_t, NodeId>> order;
   std::vector<SeatCandidate> candidates;
+  const GlanceAsk ask = glance_ask(group);
   for (const NodeId id : only != nullptr ? *only : nodes_that_could_fit(world, taker)) {
     const FreeNode& node = world.view.node(id);
-    if (!node.is_ready || !world.view.unpinned_at(id).could_take(group)) continue;
+    if (!node.is_ready || !world.view.unpinned_at(id).could_take(ask)) continue;
     const Seats& row = world.view.seats(id);
     candidates_on(world, taker, losers, row, candidates);
     if (const auto lost_work = lost_work_on(node, row, group, candidates))
