@@ -117,11 +117,13 @@ TEST_P(Leftovers, OfAnEndedProcessAreGoneWhenItsEndIsReported) {
   LocalNode node;
   node.options().uses_control_groups = GetParam();
   NamedPipe pids(node.path("pids"));
+  NamedPipe go(node.path("go"));
   // In another session, deaf to SIGTERM, and holding the output open.
   node.start(1, "setsid sh -c 'trap \"\" TERM HUP; echo $$ > " + pids.path() +
-                    "; while :; do sleep 1000; done' & cat " + node.path("go"));
+                    "; while :; do sleep 1000; done' & read line < " + go.path() + "; exit 1");
   const std::int32_t leftover = std::stoi(pids.read_line());
-  const model::MemberEnd end = node.wait_for_end(1);  // cat fails: there is no such file
+  go.write_line("go");
+  const model::MemberEnd end = node.wait_for_end(1);
   EXPECT_EQ(end.end_class, EndClass::UserError);
   EXPECT_TRUE(is_gone(leftover));
 }
