@@ -8,7 +8,7 @@ namespace storm {
 
 namespace {
 
-constexpr std::uint64_t kPurpose = 3;
+constexpr std::uint64_t kPurpose = 3;  // of the first act; the others have 13, 23
 
 Deed deed_of(const Swarm& swarm, base::Random& random) {
   const auto kind = random.below(20);
@@ -37,15 +37,14 @@ std::string_view happening_of(const Swarm& swarm, base::Random& random) {
   return {};
 }
 
-}  // namespace
-
-std::vector<Action> script_of(const Scenario& scenario, const Swarm& swarm) {
-  base::Random random = base::Random(scenario.seed).fork(kPurpose);
-  std::vector<Action> actions;
+void add_act(std::int64_t act, const Scenario& scenario, const Swarm& swarm,
+             std::vector<Action>& actions) {
+  base::Random random =
+      base::Random(scenario.seed).fork(kPurpose + 10 * static_cast<std::uint64_t>(act - 1));
   const std::int64_t millis = base::minutes(scenario.minutes).millis;
   const auto add = [&](Deed deed, std::string_view fault) {
     actions.push_back({.number = 0,
-                       .after = base::Duration{random.between(0, millis)},
+                       .after = base::Duration{(act - 1) * millis + random.between(0, millis)},
                        .deed = deed,
                        .fault = fault,
                        .seed = base::Seed{random.next()}});
@@ -56,6 +55,14 @@ std::vector<Action> script_of(const Scenario& scenario, const Swarm& swarm) {
     const std::string_view fault = happening_of(swarm, random);
     if (!fault.empty()) add(Deed::Fault, fault);
   }
+}
+
+}  // namespace
+
+std::vector<Action> script_of(const Scenario& scenario, const Swarm& swarm) {
+  std::vector<Action> actions;
+  for (std::int64_t act = 1; act <= kActs; ++act)
+    add_act(act, scenario, swarm, actions);
   std::ranges::stable_sort(actions, {}, &Action::after);
   std::int64_t number = 0;
   for (Action& action : actions)

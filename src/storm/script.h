@@ -1,7 +1,9 @@
 #pragma once
 // What people, machines and fate do in a run, drawn beforehand: a list of actions in the order of
 // time, each with a seed of its own, so that any of them can be left out without changing the rest.
-// What an action is about (which workload, which node) is settled when it happens.
+// What an action is about (which workload, which node) is settled when it happens. The script has
+// several acts, each as long as the scenario; the next one is played only where too little has
+// happened to mean something.
 
 #include <cstdint>
 #include <string_view>
@@ -12,6 +14,8 @@
 #include "storm/swarm.h"
 
 namespace storm {
+
+inline constexpr std::int64_t kActs = 3;
 
 enum class Deed { Submit, Cancel, Hold, Release, AskDryRun, Fault };
 

@@ -64,6 +64,8 @@ Swarm swarm_of(const Scenario& scenario) {
   // One of the two at least: without taking back there is little to see.
   swarm.allows_reclaim = !random.chance(1, 12);
   swarm.allows_preemption = !swarm.allows_reclaim || !random.chance(1, 12);
+  // Without quotas nothing is borrowed.
+  if (!swarm.has_quotas) swarm.allows_preemption = true;
   swarm.nodes = random.between(4, 7);
   swarm.tenants = random.between(1, 3);
   swarm.submissions = (130 + swarm.nodes * random.between(14, 22)) * scenario.minutes / 180;

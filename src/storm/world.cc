@@ -128,12 +128,18 @@ Outcome World::run() {
   for (const manifest::Document& document : organisation_.documents())
     clients_.ask({.body = controller::Apply{.document = document, .request_key = {}},
                   .caller = {.user = "root", .role = controller::Role::Admin}});
-  live_until(kBeginning + base::minutes(scenario_.minutes));
+  for (std::int64_t act = 1; act <= kActs && !is_given_up_ && !has_seen_enough(); ++act)
+    live_until(kBeginning + base::minutes(act * scenario_.minutes));
   counts_in_storm_ = watch_.counts();
   faults_in_storm_ = plan_.hits();
   settle();
   drain();
   return outcome();
+}
+
+bool World::has_seen_enough() const {
+  return watch_.counts().starts >= kFewestStarts && watch_.counts().evictions >= kFewestEvictions &&
+         plan_.hits() >= kFewestFaults;
 }
 
 bool World::step(base::Instant until) {

@@ -42,6 +42,7 @@ class World {
  private:
   std::int64_t situation() const;
   // Moves to the next thing that happens, at latest `until`; false: nothing does before that.
+  bool has_seen_enough() const;
   bool step(base::Instant until);
   void live_until(base::Instant until);
   void do_what_is_due();
