@@ -106,12 +106,12 @@ Result<Done> write_any(int folder, const char* name, const T& record) {
   return write_file_durably(folder, name, base::to_json(record) + "\n");
 }
 
-template <base::Record T>
-Result<T> read_any(int folder, const char* name) {
-  const Result<std::string> text = read_small_file(folder, name);
-  if (!text) return tl::unexpected(text.error());
+}  // namespace
+
+template <class T>
+Result<T> parse_record(std::string_view text, std::string_view name) {
   boost::system::error_code error;
-  const json::value document = json::parse(*text, error);
+  const json::value document = json::parse(text, error);
   if (error) return base::fail(Code::DataLoss, "{} is not whole: {}", name, error.message());
   T record;
   RecordReader reader;
@@ -119,6 +119,20 @@ Result<T> read_any(int folder, const char* name) {
   if (!reader.fault().empty())
     return base::fail(Code::DataLoss, "{} is damaged: {}", name, reader.fault());
   return record;
+}
+template Result<JobSpec> parse_record(std::string_view, std::string_view);
+template Result<AttemptRecord> parse_record(std::string_view, std::string_view);
+template Result<ProcessRecord> parse_record(std::string_view, std::string_view);
+template Result<StopRequest> parse_record(std::string_view, std::string_view);
+template Result<ExitRecord> parse_record(std::string_view, std::string_view);
+
+namespace {
+
+template <base::Record T>
+Result<T> read_any(int folder, const char* name) {
+  const Result<std::string> text = read_small_file(folder, name);
+  if (!text) return tl::unexpected(text.error());
+  return parse_record<T>(*text, name);
 }
 
 }  // namespace

@@ -173,6 +173,9 @@ base::Result<base::Done> write_record(int folder, const char* name, const Attemp
 base::Result<base::Done> write_record(int folder, const char* name, const ProcessRecord& record);
 base::Result<base::Done> write_record(int folder, const char* name, const StopRequest& record);
 base::Result<base::Done> write_record(int folder, const char* name, const ExitRecord& record);
+// The same from the text of a file; `name` is for the error.
+template <class T>
+base::Result<T> parse_record(std::string_view text, std::string_view name);
 base::Result<JobSpec> read_job(int folder);
 base::Result<AttemptRecord> read_attempt(int folder);
 base::Result<ProcessRecord> read_process(int folder, const char* name);

@@ -79,6 +79,8 @@ base::Result<TokenEntry> entry_of(const json::value& value) {
   return entry;
 }
 
+}  // namespace
+
 base::Result<std::vector<TokenEntry>> parse_tokens(const std::string& text) {
   boost::system::error_code error;
   const json::value document = json::parse(text, error);
@@ -99,6 +101,8 @@ base::Result<std::vector<TokenEntry>> parse_tokens(const std::string& text) {
             [](const TokenEntry& a, const TokenEntry& b) { return a.name < b.name; });
   return entries;
 }
+
+namespace {
 
 std::string print_tokens(const std::vector<TokenEntry>& entries) {
   std::string text = "{\"version\":1,\"tokens\":[";

@@ -37,6 +37,8 @@ std::optional<controller::Role> role_from(std::string_view name);
 // By name. No file is an empty list. Code::PermissionDenied when others could read or own it, with
 // the command that repairs it; Code::DataLoss when it is not what was written.
 base::Result<std::vector<TokenEntry>> read_tokens(const std::filesystem::path& folder);
+// The same from the text of the file; Code::DataLoss as above.
+base::Result<std::vector<TokenEntry>> parse_tokens(const std::string& text);
 
 struct TokenRequest {
   std::string name;

@@ -23,6 +23,14 @@ struct Tree {
   };
   struct Entry;
 
+  // Defined below, where Entry is whole.
+  Tree();
+  Tree(const Tree& other);
+  Tree(Tree&& other) noexcept;
+  Tree& operator=(const Tree& other);
+  Tree& operator=(Tree&& other) noexcept;
+  ~Tree();
+
   Shape shape = Shape::Null;
   int line = 0;  // counted from 1; 0: made by the program
   std::string text;
@@ -50,6 +58,13 @@ struct Tree::Entry {
   int line = 0;
   Tree value;
 };
+
+inline Tree::Tree() = default;
+inline Tree::Tree(const Tree& other) = default;
+inline Tree::Tree(Tree&& other) noexcept = default;
+inline Tree& Tree::operator=(const Tree& other) = default;
+inline Tree& Tree::operator=(Tree&& other) noexcept = default;
+inline Tree::~Tree() = default;
 
 // One document, ending with a newline, without the leading "---".
 std::string to_yaml(const Tree& tree);
