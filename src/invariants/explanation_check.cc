@@ -113,9 +113,30 @@ Differences check_claim(const Subject& subject, const Step& given) {
   return out;
 }
 
+// With several options only bounds are known: from below what one option gives, and what a search
+// finds.
+Differences check_mixed(const Subject& subject, const Step& given, const Step& computed) {
+  Differences out;
+  compare(out, given, "need", given.need, computed.need);
+  if (given.have < computed.have || given.have > given.need ||
+      (given.have == 0) != (computed.have == 0))
+    out.push_back(fmt::format("{}: have is given as {}, one option alone gives {}", name(given),
+                              given.have, computed.have));
+  const bool is_failed = given.outcome == Outcome::Failed;
+  if (is_failed != (given.have < given.need))
+    out.push_back(fmt::format("{}: outcome {} with {} of {}", name(given),
+                              base::name_of(given.outcome), given.have, given.need));
+  if (!is_failed) return out;
+  compare(out, given, "reason", base::name_of(given.reason), base::name_of(computed.reason));
+  if (internal::fits_when_empty(subject))
+    out.push_back(name(given) + ": all members fit on an empty cluster");
+  return out;
+}
+
 Differences check_feasible(const Subject& subject, const Step& given) {
   Differences out;
   const Step computed = internal::feasible_step(subject);
+  if (internal::mixes_options(subject.workload())) return check_mixed(subject, given, computed);
   compare_verdict(out, given, computed);
   compare_numbers(out, given, computed);
   const bool is_single = internal::real_groups(subject.workload()).size() == 1;

@@ -148,7 +148,8 @@ Reason cannot_take_now(const Subject& subject, const NodeRecord& node, const Tas
   if (const Reason bar = shape_bar(node.node, group, workload.constraints); bar != Reason::None)
     return bar;
   const auto fits = [&](RoomOptions options) {
-    if (options.heeds_tenants && is_kept_apart(subject.state, node, workload)) return false;
+    if (options.heeds_tenants && is_kept_apart(subject.state, node, workload, options))
+      return false;
     return members_in(room_now(subject.state, node, workload, options), group) > 0;
   };
   if (fits({})) return Reason::None;
@@ -251,6 +252,27 @@ Step claim_step(const Subject& subject) {
   return failed(step, Reason::WaitingForVictims);
 }
 
+bool mixes_options(const Workload& workload) {
+  const auto groups = real_groups(workload);
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const TaskGroup* group) { return group->device_options.size() > 1; });
+}
+
+bool fits_when_empty(const Subject& subject) {
+  const State& state = subject.state;
+  const model::Constraints& constraints = subject.workload().constraints;
+  const std::vector<PoolId> pools = accepted_leaves(state, constraints);
+  return std::any_of(pools.begin(), pools.end(), [&](PoolId pool) {
+    std::vector<NodeRoom> rooms;
+    for (const model::NodeId id : state.pools.at(pool).nodes) {
+      const model::Node& node = state.nodes.at(id).node;
+      if (has_attributes(node, constraints) && tolerates_all(node, constraints))
+        rooms.push_back(room_when_empty(node));
+    }
+    return minima_fit(rooms, subject.workload()).value_or(false);
+  });
+}
+
 Step feasible_step(const Subject& subject) {
   const State& state = subject.state;
   const Workload& workload = subject.workload();
@@ -335,7 +357,7 @@ std::int64_t upper_bound(const std::vector<NodeRoom>& rooms, const Workload& wor
   for (const TaskGroup* group : real_groups(workload)) {
     std::int64_t members = 0;
     for (const NodeRoom& room : rooms)
-      members += members_in(room, *group);
+      members += members_at_most(room, *group);
     sum += std::min<std::int64_t>(members, group->members);
   }
   return sum;

@@ -36,7 +36,13 @@ model::Usage ask_in(const model::State& state, const model::Workload& workload, 
 
 model::Step eligible_step(const Subject& subject);
 model::Step claim_step(const Subject& subject);
+// By the best single option of each group.
 model::Step feasible_step(const Subject& subject);
+// A group has several device options, which its members may mix: more may fit than by any of them.
+bool mixes_options(const model::Workload& workload);
+// A search found places for all minima on an empty, ready and healthy cluster; false also when it
+// gave up.
+bool fits_when_empty(const Subject& subject);
 // The tests of quota, for what is asked or, in a second look, for the charge of the found place.
 using Need = std::optional<std::int64_t>;  // nothing: the ask
 model::Step queue_max_step(const Subject& subject, model::PoolId leaf, model::QueueId queue,

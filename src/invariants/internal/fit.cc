@@ -109,17 +109,22 @@ NodeRoom room_when_empty(const model::Node& node) {
   return room;
 }
 
-bool is_kept_apart(const State& state, const NodeRecord& node, const Workload& workload) {
+bool is_kept_apart(const State& state, const NodeRecord& node, const Workload& workload,
+                   RoomOptions options) {
   const QueueId own = tenant_of(state, workload.queue);
   const Exclusive own_wish = tenant_queue(state, workload.queue).exclusive;
-  const auto is_in_the_way = [&](const NodeRecord& other, Exclusive level) {
-    return std::any_of(other.attempts.begin(), other.attempts.end(), [&](model::AttemptId id) {
-      const QueueId queue = state.workloads.at(id.workload).workload.queue;
-      return tenant_of(state, queue) != own &&
-             (own_wish >= level || tenant_queue(state, queue).exclusive >= level);
-    });
+  // `pool` is kept apart node by node, too.
+  const auto is_in_the_way = [&](model::WorkloadId id) {
+    const QueueId queue = state.workloads.at(id).workload.queue;
+    return tenant_of(state, queue) != own &&
+           (own_wish >= Exclusive::Node || tenant_queue(state, queue).exclusive >= Exclusive::Node);
   };
-  return is_in_the_way(node, Exclusive::Node);  // `pool` is kept apart node by node, too
+  if (std::any_of(node.attempts.begin(), node.attempts.end(),
+                  [&](model::AttemptId id) { return is_in_the_way(id.workload); }))
+    return true;
+  return options.heeds_claims &&
+         std::any_of(node.claims.begin(), node.claims.end(),
+                     [&](model::ClaimId id) { return is_in_the_way(state.claims.at(id).owner); });
 }
 
 NodeRoom room_now(const State& state, const NodeRecord& node, const Workload& workload,
@@ -201,6 +206,14 @@ std::int64_t members_in(const NodeRoom& room, const TaskGroup& group) {
   for (const DeviceRequest& option : group.device_options)
     best = std::max(best, members_by(room, group, &option));
   return best;
+}
+
+std::int64_t members_at_most(const NodeRoom& room, const TaskGroup& group) {
+  if (group.device_options.size() < 2) return members_in(room, group);
+  std::int64_t sum = 0;
+  for (const DeviceRequest& option : group.device_options)
+    sum += members_by(room, group, &option);
+  return std::min(sum, members_by(room, group, nullptr));
 }
 
 namespace {

@@ -42,15 +42,19 @@ struct RoomOptions {
 // What `workload` may use there now, besides the claim of its own that it may have.
 NodeRoom room_now(const model::State& state, const model::NodeRecord& node,
                   const model::Workload& workload, RoomOptions options = {});
-// Another tenant's exclusive node, or one's own wish to be alone: nothing of it may be used.
+// Another tenant's exclusive node, or one's own wish to be alone: nothing of it may be used. A
+// claim keeps apart before it starts.
 bool is_kept_apart(const model::State& state, const model::NodeRecord& node,
-                   const model::Workload& workload);
+                   const model::Workload& workload, RoomOptions options = {});
 
 // Members of the group that fit by this one option (nullptr: no device).
 std::int64_t members_by(const NodeRoom& room, const model::TaskGroup& group,
                         const model::DeviceRequest* option);
 // By the best single option; at most the group's members.
 std::int64_t members_in(const NodeRoom& room, const model::TaskGroup& group);
+// Members may take different options, so that more of them fit than by any single one: never less
+// than what fits, at most the group's members.
+std::int64_t members_at_most(const NodeRoom& room, const model::TaskGroup& group);
 
 // All groups' minima at once; nothing when the search gave up.
 std::optional<bool> minima_fit(const std::vector<NodeRoom>& rooms, const model::Workload& workload);

@@ -45,7 +45,7 @@ std::uint32_t slice_mask(const model::Device& device, const DeviceAssignment& as
 }
 
 void seat_claimant(FreeNode& node, const MemberPlacement& member, QueueId tenant) {
-  node.tenants.push_back(tenant);
+  node.claimants.push_back(tenant);
   for (const DeviceAssignment& assignment : member.devices) {
     const auto index = static_cast<std::size_t>(assignment.device);
     FreeDevice& device = node.devices[index];

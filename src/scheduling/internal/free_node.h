@@ -51,6 +51,7 @@ struct FreeNode {
   std::vector<FreeDevice> devices;
   std::int32_t whole = 0;                    // devices that are whole and free
   std::vector<model::QueueId> tenants;       // one entry per member
+  std::vector<model::QueueId> claimants;     // the same of the members that claims will bring
   std::vector<DeviceTenant> device_tenants;  // in no order
 };
 

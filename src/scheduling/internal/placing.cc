@@ -37,12 +37,12 @@ enum class Barriers { All, WithoutTenants };
 
 // Tenants that are on the node or device already must agree with the newcomer, both ways.
 bool node_admits(const State& state, const FreeNode& node, const Request& request) {
-  for (const QueueId other : node.tenants) {
-    if (other == request.tenant) continue;
-    if (request.exclusive >= Exclusive::Node) return false;
-    if (state.queues.at(other).queue.exclusive >= Exclusive::Node) return false;
-  }
-  return true;
+  const auto gets_on_with = [&](QueueId other) {
+    return other == request.tenant || (request.exclusive < Exclusive::Node &&
+                                       state.queues.at(other).queue.exclusive < Exclusive::Node);
+  };
+  return std::ranges::all_of(node.tenants, gets_on_with) &&
+         std::ranges::all_of(node.claimants, gets_on_with);
 }
 
 bool device_admits(const State& state, const FreeNode& node, std::size_t index,
@@ -211,6 +211,7 @@ FreeNode unclaimed(const State& state, const FreeNode& node) {
     device.parts -= std::exchange(device.claimed_parts, 0);
   }
   std::erase_if(copy.device_tenants, &DeviceTenant::is_claim);
+  copy.claimants.clear();
   copy.whole = static_cast<std::int32_t>(
       std::ranges::count_if(copy.devices, [](const FreeDevice& d) { return d.is_whole(); }));
   return copy;
@@ -239,8 +240,12 @@ Reason rejection(const State& state, const FreeNode& node, const Request& reques
     return Reason::TenantIsolation;
   const bool has_claims =
       std::ranges::any_of(devices, [](const FreeDevice& d) { return d.claimants > 0; });
-  if (has_claims && choose_devices(state, unclaimed(state, node), request, tasks, Barriers::All))
-    return Reason::ClaimedByOther;
+  if (has_claims) {
+    const FreeNode without = unclaimed(state, node);
+    if (node_admits(state, without, request) &&
+        choose_devices(state, without, request, tasks, Barriers::All))
+      return Reason::ClaimedByOther;
+  }
   return Reason::DevicesBusy;
 }
 
