@@ -119,6 +119,54 @@ std::int64_t members_by_devices(const Node& node, const DeviceRequest& request) 
   return members;
 }
 
+// One member, in the parts in which what a device gives is counted: 1/n of it are a whole number of
+// parts for every n up to 16.
+constexpr std::int64_t kMemberParts = 720'720;
+
+// What one empty device gives to members that may take any of the options, in member parts: 1/n of
+// a member that wants n whole devices, as many as fit of those that want a piece.
+std::int64_t member_parts(const Device& device, const std::vector<DeviceRequest>& options) {
+  std::int64_t whole = 0;
+  std::int64_t slices = 0;
+  std::int64_t least_slices = device.memory_slices;
+  std::int64_t least_milli = 0;
+  std::int64_t least_bytes = device.memory.value;
+  for (const DeviceRequest& option : options) {
+    if (option.is_whole()) {
+      if (accepts_model(option, device))
+        whole = std::max(whole, (kMemberParts + option.count.value - 1) / option.count.value);
+      continue;
+    }
+    const auto part = part_of(option, device);
+    if (!part) continue;
+    if (part->profile != nullptr) {
+      slices += slices_on_empty(*part->profile, device.memory_slices);
+      least_slices = std::min<std::int64_t>(least_slices, part->profile->memory_slices);
+      continue;
+    }
+    least_milli = least_milli == 0 ? part->milli.value : std::min(least_milli, part->milli.value);
+    least_bytes = std::min(least_bytes, part->memory.value);
+  }
+  std::int64_t pieces = slices == 0 ? 0 : std::min(slices, device.memory_slices / least_slices);
+  if (least_milli > 0) {
+    std::int64_t shares = 1000 / least_milli;
+    if (least_bytes > 0) shares = std::min(shares, device.memory.value / least_bytes);
+    pieces = std::max(pieces, shares);
+  }
+  return std::max(whole, pieces * kMemberParts);
+}
+
+// Members of one node may take different options, so the best of them alone is too little; this is
+// never less than what can be placed.
+std::int64_t members_by_options(const Node& node, const std::vector<DeviceRequest>& options) {
+  if (std::ranges::any_of(options, &DeviceRequest::is_none))
+    return std::numeric_limits<std::int64_t>::max();
+  std::int64_t parts = 0;
+  for (const Device& device : node.devices)
+    parts += member_parts(device, options);
+  return parts / kMemberParts;
+}
+
 }  // namespace
 
 std::int64_t members_on_empty(const Node& node, const TaskGroup& group) {
@@ -126,10 +174,9 @@ std::int64_t members_on_empty(const Node& node, const TaskGroup& group) {
   for (const auto& need : group.per_member.amounts())
     members = std::min(members, node.allocatable.of(need.resource) / need.amount);
   if (group.device_options.empty()) return members;
-  std::int64_t best = 0;
-  for (const DeviceRequest& option : group.device_options)
-    best = std::max(best, members_by_devices(node, option));
-  return std::min(members, best);
+  if (group.device_options.size() == 1)
+    return std::min(members, members_by_devices(node, group.device_options.front()));
+  return std::min(members, members_by_options(node, group.device_options));
 }
 
 Reason short_resource(const Quantities& per_member, const Quantities& available) {

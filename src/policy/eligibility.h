@@ -31,8 +31,9 @@ struct DevicePart {
 };
 std::optional<DevicePart> part_of(const model::DeviceRequest& request, const model::Device& device);
 
-// How many members of the group fit on the node when it is empty, ready and healthy, by the best of
-// its device options; at most the group's `members`.
+// How many members of the group fit on the node when it is empty, ready and healthy; at most the
+// group's `members`. Exact with up to one device option; with several, which members may mix, never
+// less than what fits.
 std::int64_t members_on_empty(const model::Node& node, const model::TaskGroup& group);
 
 // Why not even one member fits on the empty node: the first in the order AttributeMismatch,

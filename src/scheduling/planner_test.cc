@@ -210,6 +210,23 @@ TEST_F(Cluster, MaxIsACeilingAndAboveItNothingCanEverStart) {
   EXPECT_EQ(why(c).verdict, Verdict::Infeasible);
 }
 
+TEST_F(Cluster, WhatFitsByMixingDeviceOptionsOnOneNodeIsNotInfeasible) {
+  world.see(a_node("mixed").in_pool("h800").gpus(1, "H800").gpus(2, "A100"));
+  world.define(a_queue("nlp"));
+  model::DeviceRequest older;
+  older.count = base::Count(1);
+  older.models = {"A100"};
+  const auto three = world.submit(
+      a_workload("three").in_queue("nlp").gang(3).gpus(1).of_models({"H800"}).or_else(older));
+  const auto four = world.submit(
+      a_workload("four").in_queue("nlp").gang(4).gpus(1).of_models({"H800"}).or_else(older));
+  world.settle();
+  EXPECT_EQ(world.phase_of(three), Phase::Running);
+  EXPECT_EQ(attempt(three).placement.members.size(), 3U);
+  EXPECT_EQ(why(four).verdict, Verdict::Infeasible);
+  EXPECT_EQ(why(four).steps.back().have, 3);
+}
+
 TEST_F(Cluster, ANotebookStartsOnlyInsideTheGuaranteeOfItsPath) {
   nodes(1, 8);
   world.define(a_queue("lab").guarantee("h800", 1));
