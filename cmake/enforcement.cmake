@@ -57,3 +57,9 @@ if(TARGET integration_test)
 endif()
 berth_check(determinism_catches "${Python3_EXECUTABLE}" -B "${checks}/determinism_test.py"
   "${checks}/determinism")
+
+# The planted bugs follow the sources: one that no longer finds its place tests nothing.
+berth_check(mutations_find_their_place "${Python3_EXECUTABLE}" -B
+  "${PROJECT_SOURCE_DIR}/tools/mutations" --check)
+berth_check(mutations_check_catches "${Python3_EXECUTABLE}" -B "${checks}/mutations_test.py"
+  "${PROJECT_SOURCE_DIR}/tools/mutations")
