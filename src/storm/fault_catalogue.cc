@@ -98,6 +98,13 @@ constexpr auto kCatalogue = std::to_array<FaultRow>({
     {"client.node.drained", Client, Happening, 30, "a person drains a node, later lifts it"},
     {"client.node.cordoned", Client, Happening, 30, "a person cordons a node, later lifts it"},
     {"client.wrong", Client, Happening, 25, "a request that must be refused"},
+
+    {"disk.open", Store, Either, 40, "a file of the journal cannot be opened"},
+    {"disk.read", Store, Fail, 2, "a page of the journal cannot be read"},
+    {"disk.write", Store, Either, 3, "a write ends in the middle"},
+    {"disk.full", Store, Fail, 3, "there is no room for a write"},
+    {"disk.sync", Store, Either, 15, "a sync does nothing"},
+    {"disk.power", Store, Twist, 2500, "the power was lost, with what was not synced"},
 });
 
 const std::map<std::string_view, std::size_t>& places() {

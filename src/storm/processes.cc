@@ -28,14 +28,16 @@ void Processes::deliver(const controller::Observation& observation) {
 void Processes::boot(base::Instant now) {
   ++counts_.boots;
   boot_at_ = now + base::seconds(2);
-  auto store = around_.disk.open();
-  if (!store) return;
+  if (around_.disk.loses_power()) {
+    for (auto& process : std::exchange(replaced_, {}))
+      end(std::move(process), now);
+    around_.disk.cut_power();
+  }
   auto process = std::make_unique<Process>();
   process->id = next_++;
-  process->store = std::move(*store);
-  {
-    around_.watch.expect_nothing_lost(*process->store);
-  }
+  process->store = open_journal();
+  if (process->store == nullptr) return;
+  around_.watch.expect_nothing_lost(*process->store);
   process->link = std::make_unique<Link>(around_.wire, around_.machines, process->id);
   scheduling::Budget budget;
   if (around_.swarm.step_budget > 0) budget.steps = around_.swarm.step_budget;
@@ -49,6 +51,20 @@ void Processes::boot(base::Instant now) {
   // Attached before it asks what exists, so that what happens in between is told.
   serving_ = std::move(process);
   if (!recover(*serving_, now)) return end(std::move(serving_), now);
+}
+
+// Null: it could not be opened, or the process died of it.
+std::unique_ptr<controller::Store> Processes::open_journal() {
+  try {
+    const platform::FaultDeciderScope scope(around_.plan);
+    auto opened = around_.disk.open();
+    if (opened) return std::move(*opened);
+    if (opened.error().code == base::Code::DataLoss)
+      around_.violations.add("23 the journal is damaged", "{}", base::to_text(opened.error()));
+  } catch (const Killed&) {
+    ++counts_.deaths;
+  }
+  return nullptr;
 }
 
 bool Processes::recover(Process& process, base::Instant now) {

@@ -72,6 +72,7 @@ class Processes {
   };
 
   void boot(base::Instant now);
+  std::unique_ptr<controller::Store> open_journal();
   bool recover(Process& process, base::Instant now);
   void turn(Process& process, base::Instant now);
   bool is_due(const Process& process, base::Instant now) const;

@@ -86,6 +86,12 @@ base::Result<base::Done> read_line(const std::vector<std::string_view>& words, S
   }
   if (words.size() != 2)
     return base::fail(Code::InvalidArgument, "after \"{}\" stands one value", key);
+  if (key == "journal") {
+    scenario.journal = journal_named(words[1]);
+    if (!scenario.journal)
+      return base::fail(Code::InvalidArgument, "\"{}\" is neither memory nor sqlite", words[1]);
+    return base::Done{};
+  }
   if (key == "profile") {
     scenario.profile = std::string(words[1]);
     return base::Done{};
@@ -99,15 +105,27 @@ base::Result<base::Done> read_line(const std::vector<std::string_view>& words, S
     scenario.minutes = *number;
   else
     return base::fail(Code::InvalidArgument,
-                      "\"{}\" is none of seed, profile, minutes, nodes, actions and hits", key);
+                      "\"{}\" is none of seed, profile, minutes, journal, nodes, actions and hits",
+                      key);
   return base::Done{};
 }
 
 }  // namespace
 
+std::string_view name_of(JournalKind kind) {
+  return kind == JournalKind::Sqlite ? "sqlite" : "memory";
+}
+
+std::optional<JournalKind> journal_named(std::string_view name) {
+  if (name == "memory") return JournalKind::Memory;
+  if (name == "sqlite") return JournalKind::Sqlite;
+  return std::nullopt;
+}
+
 std::string print_scenario(const Scenario& scenario) {
   std::string text = fmt::format("seed {}\nprofile {}\nminutes {}\n", scenario.seed.value,
                                  scenario.profile, scenario.minutes);
+  if (scenario.journal) text += fmt::format("journal {}\n", name_of(*scenario.journal));
   if (scenario.nodes) text += "nodes" + print_numbers(*scenario.nodes) + "\n";
   if (scenario.actions) text += "actions" + print_numbers(*scenario.actions) + "\n";
   if (scenario.hits) {
@@ -139,6 +157,7 @@ std::string replay_command(const Scenario& scenario) {
   if (scenario.profile != "default") command += " --profile " + scenario.profile;
   if (scenario.minutes != Scenario{}.minutes)
     command += fmt::format(" --minutes {}", scenario.minutes);
+  if (scenario.journal) command += fmt::format(" --journal-in {}", name_of(*scenario.journal));
   return command;
 }
 

@@ -6,6 +6,7 @@
 //   seed 42
 //   profile default
 //   minutes 180
+//   journal sqlite                 # or memory; left out: as the seed draws it
 //   nodes 1 3                      # of the seed's nodes
 //   actions 5 9 12-20              # of the seed's script
 //   hits store.read@3 link.stop.lost@17   # the passages at which a fault happens
@@ -26,10 +27,16 @@ namespace storm {
 
 using Hit = std::pair<std::size_t, std::int64_t>;  // row of the catalogue, passage from 1
 
+enum class JournalKind { Memory, Sqlite };
+std::string_view name_of(JournalKind kind);
+// Nothing for a name that is none.
+std::optional<JournalKind> journal_named(std::string_view name);
+
 struct Scenario {
   base::Seed seed;
   std::string profile = "default";
   std::int64_t minutes = 180;  // of simulated time in which things happen
+  std::optional<JournalKind> journal;
   std::optional<std::set<std::int64_t>> nodes;
   std::optional<std::set<std::int64_t>> actions;
   std::optional<std::set<Hit>> hits;

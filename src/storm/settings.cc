@@ -15,7 +15,7 @@ namespace storm {
 namespace {
 
 struct Typed {
-  std::string scenario_file, known_file;
+  std::string scenario_file, known_file, journal;
   double hours = 0;
 };
 
@@ -33,8 +33,9 @@ void add_options(CLI::App& app, Settings& settings, Typed& typed) {
   auto* minutes = app.add_option("--minutes", settings.scenario.minutes, "the same in minutes")
                       ->excludes(hours);
   auto* profile = app.add_option("--profile", settings.scenario.profile, profiles);
+  auto* journal = app.add_option("--journal-in", typed.journal, "memory or sqlite");
   app.add_option("--scenario", typed.scenario_file, "live through this file")
-      ->excludes(seed, hours, minutes, profile);
+      ->excludes(seed, hours, minutes, profile, journal);
   app.add_option("--known", typed.known_file, "labels of open findings, which do not fail a run");
   app.add_option("--workers", settings.workers, "processes; left out: one for each processor")
       ->check(CLI::Range(1, 1024));
@@ -50,6 +51,12 @@ void add_options(CLI::App& app, Settings& settings, Typed& typed) {
 
 base::Result<base::Done> understand(Settings& settings, const Typed& typed) {
   if (typed.hours > 0) settings.scenario.minutes = static_cast<std::int64_t>(typed.hours * 60);
+  if (!typed.journal.empty()) {
+    settings.scenario.journal = journal_named(typed.journal);
+    if (!settings.scenario.journal)
+      return base::fail(base::Code::InvalidArgument,
+                        "--journal-in is memory or sqlite, and not \"{}\"", typed.journal);
+  }
   if (!typed.scenario_file.empty()) {
     const auto text = platform::read_file(typed.scenario_file);
     if (!text) return tl::unexpected(text.error());

@@ -22,6 +22,7 @@ struct Swarm {
   bool has_retries = false, has_quotas = false, has_floor = false, has_holds = false;
   bool forgets_early = false;  // finished work is forgotten after half an hour
   bool allows_reclaim = true, allows_preemption = true;
+  JournalKind journal = JournalKind::Memory;
   std::int64_t nodes = 1, tenants = 1, submissions = 0, happenings = 0;
   std::int64_t checkpoint_every_events = 0;
   std::int64_t step_budget = 0;  // 0: none

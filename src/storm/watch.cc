@@ -20,6 +20,8 @@ constexpr std::size_t kEverything = std::numeric_limits<std::size_t>::max();
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
 // One turn of so many is looked at whole.
 constexpr std::uint64_t kLookEvery = 24;
+// Of so many openings, one reads the journal from its beginning.
+constexpr std::uint64_t kRereadEvery = 8;
 
 invariants::Violation located(invariants::Violation violation, const model::Event& event) {
   violation.text +=
@@ -119,7 +121,7 @@ void Watch::expect_nothing_lost(controller::Store& store) {
                     last->value, std::max(state_.last_sequence, acknowledged_).value);
     return;
   }
-  if (!random_.chance(1, 3)) return;
+  if (!random_.chance(1, kRereadEvery)) return;
   controller::ChainLink link{};
   const auto read = store.read({}, kEverything, [&](const model::Event& event) {
     link = controller::next_link(link, base::encode(event));

@@ -66,7 +66,7 @@ World::World(const Scenario& scenario)
           {.name = "simulated", .start_delay = swarm_.start_delay, .stop_delay = swarm_.stop_delay},
           organisation_.nodes(), now_),
       wire_(machines_, hardware_, plan_),
-      disk_(plan_, [this](base::Duration slept) { now_ = now_ + slept; }),
+      disk_(swarm_.journal, plan_, [this](base::Duration slept) { now_ = now_ + slept; }),
       watch_(scenario.seed, violations_),
       clients_(plan_, watch_, violations_),
       processes_({.swarm = swarm_,

@@ -41,6 +41,17 @@ TEST_F(StormTest, AnotherProcessGivesTheSameBytesToo) {
   EXPECT_EQ(live(scenario).digest, live_through_one(scenario).digest);
 }
 
+TEST_F(StormTest, AJournalInAFileGivesTheSameBytesAndLosesPower) {
+  const Scenario scenario{.seed = base::Seed{2}, .minutes = 60, .journal = JournalKind::Sqlite};
+  const Outcome once = live(scenario);
+  const Outcome again = live(scenario);
+  EXPECT_EQ(once.report, "");
+  EXPECT_EQ(once.digest, again.digest);
+  EXPECT_EQ(once.coverage, again.coverage);
+  EXPECT_GT(once.coverage.passages[*fault_named("disk.write")], 0);
+  EXPECT_GT(once.coverage.passages[*fault_named("disk.power")], 0);
+}
+
 TEST_F(StormTest, WhatIsNotInTheListsDoesNotHappen) {
   Scenario scenario{.seed = base::Seed{5}, .minutes = 60};
   scenario.actions.emplace();
@@ -69,6 +80,10 @@ TEST_F(StormTest, AFewSeedsAreCleanMeaningfulAndReachMostPoints) {
     totals.add(outcome);
     coverage.add(outcome.coverage);
   }
+  // A few seeds draw no journal in a file.
+  const Outcome in_file = live({.seed = base::Seed{13}, .journal = JournalKind::Sqlite});
+  EXPECT_EQ(in_file.report, "") << "berth storm --seed 13 --journal-in sqlite";
+  coverage.add(in_file.coverage);
   EXPECT_LE(totals.discarded(), 4);
   EXPECT_TRUE(coverage.unlisted.empty()) << coverage.unlisted.begin()->first;
   int never_passed = 0;
@@ -100,7 +115,8 @@ TEST_F(StormTest, SwarmsLeaveFaultsOutAndCalmOnesAllButThoseOfPeople) {
 }
 
 TEST(StormScenario, IsReadAsItWasPrinted) {
-  Scenario scenario{.seed = base::Seed{42}, .profile = "link", .minutes = 90};
+  Scenario scenario{
+      .seed = base::Seed{42}, .profile = "link", .minutes = 90, .journal = JournalKind::Memory};
   scenario.actions = {1, 2, 3, 9};
   scenario.nodes = {2};
   scenario.hits = {{*fault_named("store.read"), 3}, {*fault_named("link.stop.lost"), 17}};
@@ -111,7 +127,7 @@ TEST(StormScenario, IsReadAsItWasPrinted) {
 
 TEST(StormScenario, SaysWhichLineIsWrong) {
   for (const char* text :
-       {"seed x", "hits nothing@1", "hits store.read@0", "nodes 3-1", "what 1"}) {
+       {"seed x", "hits nothing@1", "hits store.read@0", "nodes 3-1", "journal paper", "what 1"}) {
     const auto read = parse_scenario(std::string("profile calm\n") + text);
     ASSERT_FALSE(read) << text;
     EXPECT_NE(read.error().message.find("line 2"), std::string::npos) << read.error().message;

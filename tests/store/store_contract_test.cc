@@ -18,6 +18,7 @@
 #include "platform/file.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/volatile_disk.h"
 
 namespace {
 
@@ -50,6 +51,20 @@ class SqliteWorld final : public StoreWorld {
 
  private:
   platform::TemporaryFolder folder_;
+};
+
+class VolatileWorld final : public StoreWorld {
+ public:
+  std::unique_ptr<Store> open() override {
+    processes_.push_back(std::make_unique<store::DiskProcess>(disk_));
+    auto opened = store::SqliteStore::open({.file = "journal.db", .vfs = processes_.back()->vfs()});
+    if (!opened) ADD_FAILURE() << base::to_text(opened.error());
+    return std::move(*opened);
+  }
+
+ private:
+  store::VolatileDisk disk_;
+  std::vector<std::unique_ptr<store::DiskProcess>> processes_;
 };
 
 struct Implementation {
@@ -277,7 +292,8 @@ TEST_P(StoreContract, BehavesLikeAVectorOfEvents) {
 INSTANTIATE_TEST_SUITE_P(
     Stores, StoreContract,
     testing::Values(Implementation{"memory", [] { return std::make_unique<MemoryWorld>(); }},
-                    Implementation{"sqlite", [] { return std::make_unique<SqliteWorld>(); }}),
+                    Implementation{"sqlite", [] { return std::make_unique<SqliteWorld>(); }},
+                    Implementation{"volatile", [] { return std::make_unique<VolatileWorld>(); }}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

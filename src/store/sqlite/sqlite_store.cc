@@ -154,7 +154,7 @@ base::Result<Connection> SqliteStore::Parts::take_reader() {
       return reader;
     }
   }
-  return Connection::open(options.file, Access::ReadOnly);
+  return Connection::open(options.file, Access::ReadOnly, options.vfs);
 }
 
 void SqliteStore::Parts::give_back(Connection reader) {
@@ -167,8 +167,8 @@ SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 SqliteStore::~SqliteStore() = default;
 
 base::Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
-  auto connection =
-      Connection::open(options.file, options.is_read_only ? Access::ReadOnly : Access::Write);
+  auto connection = Connection::open(
+      options.file, options.is_read_only ? Access::ReadOnly : Access::Write, options.vfs);
   if (!connection) return tl::unexpected(std::move(connection.error()));
   auto ready = options.is_read_only ? sqlite::check_is_newest(*connection)
                                     : prepare_to_write(*connection, options);
@@ -193,6 +193,7 @@ base::Result<model::Epoch> SqliteStore::acquire_epoch() {
   const auto updated = update->step();
   if (!updated) return tl::unexpected(updated.error());
   update->reset();
+  if (FAULT("store.epoch")) return base::fail(base::Code::Unavailable, "injected: store.epoch");
   if (auto committed = transaction->commit(); !committed)
     return tl::unexpected(std::move(committed.error()));
   parts_->own_epoch = model::Epoch(static_cast<std::uint64_t>(*stored + 1));
@@ -288,6 +289,7 @@ base::Result<base::Done> SqliteStore::read(model::Sequence after, std::size_t li
                                            const std::function<bool(const model::Event&)>& visit) {
   static constexpr auto kMost = std::numeric_limits<std::int64_t>::max() - 1;
   if (limit == 0 || after.value > static_cast<std::uint64_t>(kMost)) return base::Done{};
+  if (FAULT("store.read")) return base::fail(base::Code::Unavailable, "injected: store.read");
   auto reader = parts_->take_reader();
   if (!reader) return tl::unexpected(std::move(reader.error()));
   // One transaction, so that the link and the rows are of the same moment.
@@ -302,6 +304,8 @@ base::Result<base::Done> SqliteStore::read(model::Sequence after, std::size_t li
 }
 
 base::Result<std::optional<controller::StoredCheckpoint>> SqliteStore::latest_checkpoint() {
+  if (FAULT("store.checkpoint.read"))
+    return base::fail(base::Code::Unavailable, "injected: store.checkpoint.read");
   const std::scoped_lock lock(parts_->writer_mutex);
   auto statement = parts_->writer.prepare(
       "SELECT sequence, bytes, digest FROM checkpoint ORDER BY sequence DESC LIMIT 1");
@@ -351,7 +355,11 @@ base::Result<base::Done> SqliteStore::write_checkpoint(
   const auto inserted = insert->step();
   if (!inserted) return tl::unexpected(inserted.error());
   insert->reset();
-  return transaction->commit();
+  if (FAULT("store.checkpoint.before_commit"))
+    return base::fail(base::Code::Unavailable, "injected: store.checkpoint.before_commit");
+  auto committed = transaction->commit();
+  static_cast<void>(FAULT("store.checkpoint.after_commit"));
+  return committed;
 }
 
 base::Result<std::string> SqliteStore::chain_head() {

@@ -29,6 +29,7 @@ struct SqliteOptions {
   std::string file;
   bool is_read_only = false;   // for looking at a store that a daemon may be using
   std::int64_t pages_max = 0;  // of 4 KiB, as a limit on the file; 0: what the disk has
+  std::string vfs;             // of a simulated disk (volatile_disk.h); empty: the machine's own
 };
 
 class SqliteStore final : public controller::Store {

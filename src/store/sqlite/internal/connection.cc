@@ -105,12 +105,14 @@ void Statement::reset() {
   sqlite3_clear_bindings(statement_.get());
 }
 
-base::Result<Connection> Connection::open(const std::string& path, Access access) {
+base::Result<Connection> Connection::open(const std::string& path, Access access,
+                                          const std::string& vfs) {
   const int mode = access == Access::ReadOnly ? SQLITE_OPEN_READONLY
                                               : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &handle,
-                                   mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code =
+      sqlite3_open_v2(path.c_str(), &handle, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                      vfs.empty() ? nullptr : vfs.c_str());
   Connection connection(handle);
   if (code != SQLITE_OK) {
     base::Error error = error_of(handle, code);

@@ -60,8 +60,10 @@ enum class Access { Write, ReadOnly };
 
 class Connection {
  public:
-  // Creates the file when it may write and there is none.
-  static base::Result<Connection> open(const std::string& path, Access access);
+  // Creates the file when it may write and there is none. `vfs` is SQLite's name for what the file
+  // is on; empty: the machine's own disk.
+  static base::Result<Connection> open(const std::string& path, Access access,
+                                       const std::string& vfs = {});
 
   base::Result<Statement> prepare(std::string_view sql);
   // Statements without results or parameters, separated by ';'.
