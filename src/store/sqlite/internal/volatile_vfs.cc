@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/assert.h"
@@ -306,8 +308,13 @@ struct VfsCalls {
     std::memset(bytes, 0, static_cast<std::size_t>(size));
     return size;
   }
-  // Waiting for another thread's lock; no time passes for whoever waits.
-  static int pause(sqlite3_vfs*, int) { return 0; }
+  // Waiting for another thread's lock, in real time: SQLite counts the tries and gives up ("locking
+  // protocol") after as many as a thread that is not let run can miss. A storm, which is one thread,
+  // never waits.
+  static int pause(sqlite3_vfs*, int micros) {
+    std::this_thread::sleep_for(std::chrono::microseconds(micros));
+    return micros;
+  }
   static int time(sqlite3_vfs*, sqlite3_int64* millis) {
     *millis = 0;
     return SQLITE_OK;
