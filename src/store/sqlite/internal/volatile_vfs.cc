@@ -309,8 +309,8 @@ struct VfsCalls {
     return size;
   }
   // Waiting for another thread's lock, in real time: SQLite counts the tries and gives up ("locking
-  // protocol") after as many as a thread that is not let run can miss. A storm, which is one thread,
-  // never waits.
+  // protocol") after as many as a thread that is not let run can miss. A storm, which is one
+  // thread, never waits.
   static int pause(sqlite3_vfs*, int micros) {
     std::this_thread::sleep_for(std::chrono::microseconds(micros));
     return micros;
