@@ -93,12 +93,7 @@ base::Result<base::Done> Controller::Parts::commit() {
     static_cast<void>(FAULT("controller.before_commit"));
     auto appended = store.append(batch.events);
     if (!appended) {
-      ++counters.failed_commits;
-      is_degraded = true;
-      is_fenced = appended.error().code == base::Code::Conflict;
-      last_failure = appended.error();
-      LOG(Error, "commit_failed", {"events", batch.events.size()},
-          {"error", base::to_text(appended.error())});
+      note_failed_append(batch.events.size(), appended.error());
       const Batch undone = std::exchange(batch, {});
       must_rebuild = true;
       static_cast<void>(rebuild());
@@ -121,6 +116,37 @@ base::Result<base::Done> Controller::Parts::commit() {
   }
   carry_out_intents(done.intents);
   return base::Done{};
+}
+
+void Controller::Parts::note_failed_append(std::size_t events, const base::Error& error) {
+  ++counters.failed_commits;
+  is_degraded = true;
+  is_fenced = error.code == base::Code::Conflict;
+  last_failure = error;
+  LOG(Error, "commit_failed", {"events", events}, {"error", base::to_text(error)});
+}
+
+bool Controller::Parts::resume() {
+  const model::Event event{
+      .sequence = model::Sequence(state.last_sequence.value + 1),
+      .at = now,
+      .actor = {},
+      .body = model::CommandRefused{.command = "commit",
+                                    .code = std::string(base::code_name(last_failure->code)),
+                                    .message = base::to_text(*last_failure)}};
+  const std::vector<model::Event> events{event};
+  if (auto appended = store.append(events); !appended) {
+    note_failed_append(events.size(), appended.error());
+    return false;
+  }
+  lifecycle::apply(state, event);
+  planner->observe(event);
+  ++events_since_checkpoint;
+  ++counters.events;
+  is_degraded = false;
+  last_failure.reset();
+  if (listener) listener(events);
+  return true;
 }
 
 base::Result<base::Done> Controller::Parts::rebuild() {
@@ -165,19 +191,17 @@ void Controller::turn(base::Instant now, Inbox inbox) {
   ++parts.counters.turns;
   auto observations = std::exchange(parts.kept_observations, {});
   std::ranges::move(inbox.observations, std::back_inserter(observations));
-  if (parts.is_fenced || (parts.must_rebuild && !parts.rebuild())) {
+  const auto is_up = [&parts, now] {
+    if (parts.is_fenced || (parts.must_rebuild && !parts.rebuild())) return false;
+    parts.now = std::max(now, parts.state.now);
+    return !parts.is_degraded || parts.resume();
+  };
+  if (!is_up()) {
     for (const auto& [command, answer] : inbox.commands)
       answer(tl::unexpected(*parts.last_failure));
     parts.kept_observations = std::move(observations);
     return;
   }
-  parts.now = std::max(now, parts.state.now);
-  // For the audit, and so that a turn without other news finds out whether the store works again.
-  if (parts.is_degraded)
-    parts.record(
-        model::CommandRefused{.command = "commit",
-                              .code = std::string(base::code_name(parts.last_failure->code)),
-                              .message = base::to_text(*parts.last_failure)});
   for (auto& [command, answer] : inbox.commands)
     parts.handle(command, std::move(answer));
   for (const Observation& observation : observations)

@@ -48,6 +48,10 @@ struct Controller::Parts {
   // from the store again and every caller gets the error.
   base::Result<base::Done> commit();
   base::Result<base::Done> rebuild();
+  void note_failed_append(std::size_t events, const base::Error& error);
+  // After a failed append: one event, for the audit, finds out whether the store works again.
+  // A whole turn would, too, but undoing it costs a replay, every second of a day with a full disk.
+  bool resume();
   void write_checkpoint_if_due();
   base::Instant retention_due() const;
 
