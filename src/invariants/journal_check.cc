@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <variant>
 
+#include "base/fields.h"
 #include "invariants/internal/decision_rules.h"
+#include "invariants/internal/end_rules.h"
 #include "invariants/internal/recount.h"
 #include "invariants/internal/state_rules.h"
 
@@ -20,11 +22,20 @@ void JournalCheck::before(const State& state, const model::Event& event) {
   if (event.at < state.now)
     findings.add("23 time goes back", "event {} is {} ms before its predecessor",
                  event.sequence.value, state.now.millis - event.at.millis);
+  failures_before_.reset();
+  if (const auto* ended = std::get_if<model::MembersEnded>(&event.body)) {
+    const model::WorkloadRecord* record = state.workloads.find(ended->attempt.workload);
+    const model::Attempt* live = record == nullptr ? nullptr : record->live_attempt();
+    if (live != nullptr && live->id == ended->attempt) failures_before_ = record->failures;
+  } else if (const auto* forgotten = std::get_if<model::WorkloadsForgotten>(&event.body)) {
+    check_forgotten(state, *forgotten, event.at);
+  }
   const auto* decided = std::get_if<model::Decided>(&event.body);
   if (decided == nullptr) return;
   const model::DecisionBody& body = decided->decision.body;
   if (const auto* start = std::get_if<model::Start>(&body)) check_start(state, *start, event.at);
   if (const auto* evict = std::get_if<model::Evict>(&body)) check_evict(state, *evict, event.at);
+  check_overdue_claims(state, body, event.at);
   if (const auto* end = std::get_if<model::EndClaim>(&body)) check_end_claim(state, *end, event.at);
 }
 
@@ -32,9 +43,20 @@ void JournalCheck::before(const State& state, const model::Event& event) {
 // must a claim, which is admitted when it is made: what is cut between that and its start cuts
 // later ones.
 void JournalCheck::after(const State& state, const model::Event& event) {
+  if (const auto* ended = std::get_if<model::MembersEnded>(&event.body)) {
+    Findings findings(violations_);
+    const model::WorkloadRecord* record = state.workloads.find(ended->attempt.workload);
+    if (failures_before_ && record->attempts.back().phase == model::AttemptPhase::Ended)
+      internal::check_end(state, *record, *failures_before_, findings);
+  } else if (const auto* changed = std::get_if<model::NodeConditionChanged>(&event.body)) {
+    check_wish(state, changed->node, !event.actor.empty());
+  } else if (const auto* seen = std::get_if<model::NodeSeen>(&event.body)) {
+    check_wish(state, seen->node.id, false);
+  }
   const auto* decided = std::get_if<model::Decided>(&event.body);
   if (decided == nullptr) return;
   if (const auto* evict = std::get_if<model::Evict>(&decided->decision.body)) {
+    check_eviction_count(state, *evict);
     Findings findings(violations_);
     const auto claim = state.claims.find(evict->claim);
     if (claim != state.claims.end())
@@ -122,6 +144,60 @@ void JournalCheck::check_end_claim(const State& state, const model::EndClaim& en
   if (end.cause != model::Reason::ClaimTaken) return;
   const model::WorkloadRecord& loser = state.workloads.at(found->second.owner);
   taken_from_priority_ = state.classes.at(loser.workload.workload_class).priority;
+}
+
+void JournalCheck::check_forgotten(const State& state, const model::WorkloadsForgotten& event,
+                                   base::Instant at) {
+  Findings findings(violations_);
+  for (const model::WorkloadId id : event.workloads) {
+    const model::WorkloadRecord* record = state.workloads.find(id);
+    if (record == nullptr || !record->finished ||
+        *record->finished + state.policy.keeps_finished > at)
+      findings.add("23 forgotten too early", "workload {}", id.value);
+  }
+}
+
+// What the limits of eviction are reckoned with.
+void JournalCheck::check_eviction_count(const State& state, const model::Evict& evict) {
+  if (state.workloads.find(evict.owner) == nullptr) return;
+  Findings findings(violations_);
+  for (const model::AttemptId victim : evict.victims) {
+    const model::WorkloadRecord* record = state.workloads.find(victim.workload);
+    if (record != nullptr && (record->evictions.empty() || record->evictions.back() != state.now))
+      findings.add("13 an eviction is not counted", "{}", model::to_text(victim));
+  }
+}
+
+// A condition that a person set stays until a person lifts it.
+void JournalCheck::check_wish(const State& state, model::NodeId id, bool is_by_person) {
+  const model::NodeRecord* record = state.nodes.find(id);
+  if (record == nullptr) return;
+  const model::NodeCondition condition = record->node.condition;
+  if (is_by_person) {
+    // What is lifted is what the machine says, which may be anything.
+    if (record->node.condition_note.starts_with("by "))
+      wishes_[id] = condition;
+    else
+      wishes_.erase(id);
+    return;
+  }
+  const auto wish = wishes_.find(id);
+  if (wish == wishes_.end() || wish->second == condition) return;
+  Findings findings(violations_);
+  findings.add("4 a person's condition is lifted", "node {} is {} and was to be {}", id.value,
+               base::name_of(condition), base::name_of(wish->second));
+}
+
+// A plan begins with the claims, each of which starts its owner, ends or waits: what else is
+// decided finds none that waits beyond its time.
+void JournalCheck::check_overdue_claims(const State& state, const model::DecisionBody& body,
+                                        base::Instant at) {
+  const auto* start = std::get_if<model::Start>(&body);
+  if (std::holds_alternative<model::EndClaim>(body) || (start != nullptr && start->claim)) return;
+  Findings findings(violations_);
+  for (const auto& [id, claim] : state.claims)
+    if (!claim.victims.empty() && claim.expires <= at)
+      findings.add("13 claim outlives its time", "claim {}", id.value);
 }
 
 // What follows a taken claim is the taker's start or eviction.

@@ -10,6 +10,7 @@
 // not for the loop.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -34,13 +35,23 @@ class JournalCheck {
   void check_start(const model::State& state, const model::Start& start, base::Instant at);
   void check_evict(const model::State& state, const model::Evict& evict, base::Instant at);
   void check_end_claim(const model::State& state, const model::EndClaim& end, base::Instant at);
+  void check_overdue_claims(const model::State& state, const model::DecisionBody& body,
+                            base::Instant at);
   void check_taker(const model::State& state, model::WorkloadId taker);
+  void check_forgotten(const model::State& state, const model::WorkloadsForgotten& event,
+                       base::Instant at);
+  // What events do to the State, against what they should.
+  void check_eviction_count(const model::State& state, const model::Evict& evict);
+  void check_wish(const model::State& state, model::NodeId node, bool is_by_person);
 
   std::vector<Violation> violations_;
   std::set<model::AttemptId> started_;
   // (victim, preemptor, the attempt that the preemptor was about to make)
   std::set<std::tuple<model::WorkloadId, model::WorkloadId, std::size_t>> evictions_;
   std::optional<std::int64_t> taken_from_priority_;  // class priority of a claim's loser
+  // Of the workload whose attempt the event may end, its failures until then.
+  std::optional<std::int32_t> failures_before_;
+  std::map<model::NodeId, model::NodeCondition> wishes_;  // conditions that people set
 };
 
 }  // namespace invariants

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "base/instant.h"
 #include "invariants/violation.h"
 #include "model/state.h"
 
@@ -16,5 +17,9 @@ namespace invariants {
 
 // Empty when everything holds.
 std::vector<Violation> check(const model::State& state);
+
+// What a plan at `now` leaves behind in the State: nothing goes on beyond its time limit, or on a
+// node that is to be emptied.
+std::vector<Violation> check_after_plan(const model::State& state, base::Instant now);
 
 }  // namespace invariants

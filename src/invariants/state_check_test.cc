@@ -22,14 +22,21 @@ using model::WorkloadId;
 struct Story {
   State state;
   invariants::JournalCheck journal;
+  std::string actor;  // of what is recorded
 
   void record(model::EventBody body, base::Duration after = {}) {
+    record_damaged(std::move(body), [](State&) {}, after);
+  }
+  // What the event made of the State is damaged before the check sees it.
+  template <class Damage>
+  void record_damaged(model::EventBody body, Damage damage, base::Duration after = {}) {
     const model::Event event{.sequence = model::Sequence(state.last_sequence.value + 1),
                              .at = state.now + after,
-                             .actor = {},
+                             .actor = actor,
                              .body = std::move(body)};
     journal.before(state, event);
     lifecycle::apply(state, event);
+    damage(state);
     journal.after(state, event);
   }
   void start(std::uint64_t workload, std::uint32_t node, std::int32_t first_device, int devices,
@@ -261,6 +268,100 @@ TEST(JournalCheck, FindsAStartBesideSomebodysClaim) {
   story.record(model::MembersEnded{{WorkloadId(1), 1}, {{.rank = 0}}});
   story.start(3, 1, 0, 2);
   EXPECT_TRUE(names(story.journal.violations(), "13 claimed capacity given away"));
+}
+
+TEST(JournalCheck, FindsADecisionPastAClaimThatRanOut) {
+  Story story = sound_story();
+  story.record(model::Decided{{.body = evict(1, 2, model::Reason::Reclaim), .explanation = {}}});
+  story.record(model::PoolDefined{story.state.pools.at(model::PoolId(1)).pool}, base::minutes(20));
+  story.start(3, 2, 0, 2);
+  EXPECT_TRUE(names(story.journal.violations(), "13 claim outlives its time"));
+}
+
+TEST(JournalCheck, FindsAnEvictionThatIsNotCounted) {
+  Story story = sound_story();
+  story.record_damaged(
+      model::Decided{{.body = evict(1, 2, model::Reason::Reclaim), .explanation = {}}},
+      [](State& state) { state.workloads.at(WorkloadId(1)).evictions.clear(); });
+  EXPECT_TRUE(names(story.journal.violations(), "13 an eviction is not counted"));
+}
+
+model::MembersEnded ended_as(model::EndClass end) {
+  return {{WorkloadId(1), 1}, {{.rank = 0, .end_class = end, .exit_code = 1}}};
+}
+
+TEST(JournalCheck, FindsNothingInAnyWayToEnd) {
+  for (std::size_t i = 0; i < model::enum_names(model::EndClass{}).size(); ++i) {
+    Story story = sound_story();
+    story.record(ended_as(static_cast<model::EndClass>(i)));
+    EXPECT_EQ(invariants::to_text(story.journal.violations()), "")
+        << model::enum_names(model::EndClass{})[i];
+  }
+}
+
+TEST(JournalCheck, FindsAnEndThatLeadsElsewhere) {
+  const auto found = [](model::EndClass end, auto damage, const std::string& invariant) {
+    Story story = sound_story();
+    story.record_damaged(ended_as(end),
+                         [&](State& state) { damage(state.workloads.at(WorkloadId(1))); });
+    return names(story.journal.violations(), invariant);
+  };
+  using Record = model::WorkloadRecord;
+  EXPECT_TRUE(found(
+      model::EndClass::UserError, [](Record& record) { record.phase = model::Phase::Completed; },
+      "20 an end leads elsewhere"));
+  EXPECT_TRUE(found(
+      model::EndClass::NodeLost, [](Record& record) { ++record.failures; },
+      "20 failures are counted wrongly"));
+  EXPECT_TRUE(found(
+      model::EndClass::UserError,
+      [](Record& record) { record.attempts.back().end_class = model::EndClass::NodeLost; },
+      "20 a wrong end class"));
+}
+
+TEST(JournalCheck, FindsWorkThatIsTriedAgainAtOnce) {
+  Story story = sound_story();
+  story.state.workloads.at(WorkloadId(1)).workload.retry.max = 3;
+  story.record_damaged(ended_as(model::EndClass::Infrastructure), [](State& state) {
+    state.workloads.at(WorkloadId(1)).eligible_at = state.now;
+  });
+  EXPECT_TRUE(names(story.journal.violations(), "20 tried again at once"));
+}
+
+TEST(JournalCheck, FindsWorkThatIsForgottenTooEarly) {
+  Story story = sound_story();
+  story.state.policy.keeps_finished = base::minutes(10);
+  story.record(ended_as(model::EndClass::Ok));
+  story.record(model::WorkloadsForgotten{{WorkloadId(1)}}, base::minutes(9));
+  EXPECT_TRUE(names(story.journal.violations(), "23 forgotten too early"));
+}
+
+TEST(JournalCheck, FindsAConditionOfAPersonThatIsLifted) {
+  Story story = sound_story();
+  const model::NodeConditionChanged cordoned{model::NodeId(2), model::NodeCondition::Cordoned,
+                                             "by alice"};
+  const model::NodeConditionChanged ready{model::NodeId(2), model::NodeCondition::Ready, {}};
+  story.actor = "alice";
+  story.record(cordoned);
+  story.record(ready);  // who set it may lift it
+  story.record(cordoned);
+  EXPECT_EQ(invariants::to_text(story.journal.violations()), "");
+  story.actor = {};
+  story.record(ready);
+  EXPECT_TRUE(names(story.journal.violations(), "4 a person's condition is lifted"));
+}
+
+TEST(CheckAfterPlan, FindsWorkThatOutstaysItsTimeOrItsNode) {
+  Story story = sound_story();
+  story.record(model::AttemptRunning{{WorkloadId(1), 1}});
+  story.state.workloads.at(WorkloadId(1)).workload.time_limit = base::minutes(10);
+  const auto at = [&](base::Duration after) {
+    return invariants::check_after_plan(story.state, story.state.now + after);
+  };
+  EXPECT_TRUE(at(base::minutes(9)).empty());
+  EXPECT_TRUE(names(at(base::minutes(10)), "17 runs beyond its time limit"));
+  story.record(model::NodeConditionChanged{model::NodeId(1), model::NodeCondition::Draining, {}});
+  EXPECT_TRUE(names(at({}), "17 stays on a node that is drained"));
 }
 
 }  // namespace

@@ -147,6 +147,8 @@ bool has_settled(const controller::Controller& controller, base::Instant now) {
 void Watch::look(const controller::Controller& controller, base::Instant now) {
   if (!random_.chance(1, kLookEvery)) return;
   check_whole_state();
+  for (invariants::Violation& violation : invariants::check_after_plan(state_, now))
+    violations_.add(std::move(violation));
   compare_states(controller);
   compare_plans(controller, now);
   if (has_settled(controller, now)) check_explanations(controller, now, 3);
