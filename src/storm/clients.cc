@@ -14,6 +14,41 @@ const controller::Apply* submission_of(const controller::Command& command) {
   return is_work && !apply->is_dry_run ? apply : nullptr;
 }
 
+template <class Body>
+bool is_about(const model::Event& event, model::WorkloadId workload) {
+  const auto* body = std::get_if<Body>(&event.body);
+  return body != nullptr && body->workload == workload;
+}
+
+// Is it the event that was asked for?
+struct Deed {
+  const model::Event& event;
+  const controller::Reply& reply;
+
+  bool operator()(const controller::Cancel& c) const {
+    return is_about<model::CancelRequested>(event, c.workload);
+  }
+  bool operator()(const controller::Hold& c) const {
+    return is_about<model::WorkloadHeld>(event, c.workload);
+  }
+  bool operator()(const controller::Release& c) const {
+    return is_about<model::WorkloadReleased>(event, c.workload);
+  }
+  bool operator()(const controller::SetNodeCondition& c) const {
+    const auto* changed = std::get_if<model::NodeConditionChanged>(&event.body);
+    // What is lifted becomes what the machine says, which may be anything.
+    return changed != nullptr &&
+           (c.condition == model::NodeCondition::Ready || changed->condition == c.condition);
+  }
+  bool operator()(const controller::Apply& c) const {
+    if (!std::holds_alternative<manifest::WorkloadDocument>(c.document.body))
+      return !std::holds_alternative<model::CommandRefused>(event.body) &&
+             !std::holds_alternative<model::Decided>(event.body);
+    const auto* submitted = std::get_if<model::WorkloadSubmitted>(&event.body);
+    return submitted != nullptr && submitted->workload.id == reply.workload;
+  }
+};
+
 // The store or the process failed, not the request.
 bool is_to_be_tried_again(const base::Error& error) {
   return error.code == base::Code::Unavailable || error.code == base::Code::Exhausted ||
@@ -98,6 +133,7 @@ void Clients::check_reply(const Request& request, const base::Result<controller:
     return;
   }
   watch_.acknowledge(reply->sequence);
+  check_deed(request, *reply);
   const controller::Apply* submission = submission_of(request.command);
   if (submission == nullptr || submission->request_key.empty()) return;
   const auto [known, is_new] = accepted_.try_emplace(submission->request_key, reply->workload);
@@ -105,6 +141,37 @@ void Clients::check_reply(const Request& request, const base::Result<controller:
   if (known->second != reply->workload)
     violations_.add("8 a request made two workloads", "key {}: {} and {}", submission->request_key,
                     known->second.value, reply->workload.value);
+}
+
+// The event that the answer names is what was asked for, a cancel that has nothing to do is right
+// about it, and a question changes nothing.
+void Clients::check_deed(const Request& request, const controller::Reply& reply) {
+  const controller::Command& command = request.command;
+  const auto* apply = std::get_if<controller::Apply>(&command.body);
+  if (apply != nullptr && apply->is_dry_run) {
+    if (!reply.sequence.is_none())
+      violations_.add("23 a dry run changed something", "event {}", reply.sequence.value);
+    return;
+  }
+  if (reply.action != controller::Action::Unchanged) {
+    watch_.expect(reply.sequence, [this, command, reply](const model::Event& event) {
+      if (!std::visit(Deed{event, reply}, command.body))
+        violations_.add("23 accepted and not done", "{} {}, event {}", reply.kind, reply.name,
+                        event.sequence.value);
+    });
+    return;
+  }
+  const auto* cancel = std::get_if<controller::Cancel>(&command.body);
+  if (cancel == nullptr) return;
+  const auto check = [this, id = cancel->workload] {
+    const model::WorkloadRecord* record = watch_.state().workloads.find(id);
+    if (record != nullptr && !record->is_cancel_requested && !model::is_finished(record->phase))
+      violations_.add("23 accepted and not done", "workload {} is not being cancelled", id.value);
+  };
+  if (reply.sequence <= watch_.state().last_sequence)
+    check();
+  else
+    watch_.expect(reply.sequence, [check](const model::Event&) { check(); });
 }
 
 void Clients::lose_process(ProcessId process, base::Instant now) {

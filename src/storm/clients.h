@@ -52,6 +52,7 @@ class Clients {
   void answer(std::int64_t number, ProcessId process, base::Instant at,
               const base::Result<controller::Reply>& reply);
   void check_reply(const Request& request, const base::Result<controller::Reply>& reply);
+  void check_deed(const Request& request, const controller::Reply& reply);
 
   FaultPlan& plan_;
   Watch& watch_;

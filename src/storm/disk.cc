@@ -28,6 +28,7 @@ class DiskStore final : public controller::Store {
     return alive(store_->acquire_epoch());
   }
   Result<Done> append(std::span<const model::Event> events) override {
+    if (const auto call = std::exchange(disk_.before_append_, {})) call();
     if (disk_.is_full_) return full();
     if (disk_.plan_.twists("store.append.slow"))
       disk_.sleep_(base::milliseconds(disk_.plan_.amount(100, 8'000)));

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "base/instant.h"
 #include "controller/store.h"
@@ -34,6 +35,9 @@ class Disk {
   // No append and no checkpoint succeeds while it is full.
   void set_full(bool is_full) { is_full_ = is_full; }
 
+  // Called once, by the next append, before it. Empty: nothing is.
+  void before_append(std::function<void()> call) { before_append_ = std::move(call); }
+
  private:
   friend class DiskStore;
   JournalKind kind_;
@@ -42,6 +46,7 @@ class Disk {
   std::shared_ptr<store::MemoryJournal> journal_ = store::make_memory_journal();
   store::VolatileDisk volatile_disk_;
   bool is_full_ = false;
+  std::function<void()> before_append_;
 };
 
 }  // namespace storm

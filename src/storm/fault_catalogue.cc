@@ -105,6 +105,8 @@ constexpr auto kCatalogue = std::to_array<FaultRow>({
     {"disk.full", Store, Fail, 3, "there is no room for a write"},
     {"disk.sync", Store, Either, 15, "a sync does nothing"},
     {"disk.power", Store, Twist, 2500, "the power was lost, with what was not synced"},
+
+    {"controller.overtaken", Controller, Twist, 5000, "an old one acts while a new one starts"},
 });
 
 const std::map<std::string_view, std::size_t>& places() {

@@ -151,8 +151,11 @@ controller::NodeReport Organisation::random_node(std::int64_t number, Random& ra
     node.devices.push_back(std::move(device));
   }
   if (swarm_.has_constraints && !is_first && random.chance(1, 5))
-    node.taints.push_back({.key = "dedicated", .value = "infra"});
-  if (swarm_.has_constraints && (is_first || random.chance(1, 3))) node.attributes["net"] = "ib";
+    node.taints.push_back({.key = "dedicated", .value = number % 2 == 0 ? "infra" : "vision"});
+  if (swarm_.has_constraints && (is_first || random.chance(1, 3)))
+    node.attributes["net"] = "ib";
+  else if (swarm_.has_constraints && number % 2 == 0)
+    node.attributes["net"] = "ethernet";
   node.topology.push_back(
       {.topology = "fabric", .domains = {"hall-1", fmt::format("rack-{}", number / 3 + 1)}});
   return report;
@@ -256,7 +259,8 @@ void Organisation::constrain(manifest::WorkloadDocument& work, base::Instant now
   }
   if (swarm_.has_constraints && random.chance(1, 12)) workload.constraints.attributes["net"] = "ib";
   if (swarm_.has_constraints && random.chance(1, 3))
-    workload.constraints.tolerations.push_back({.key = "dedicated", .value = {}});
+    workload.constraints.tolerations.push_back(
+        {.key = "dedicated", .value = random.chance(1, 2) ? "infra" : ""});
   if (swarm_.has_time_limits && random.chance(1, 4))
     workload.time_limit = base::seconds(random.between(10, kOrdinary_s));
   if (swarm_.has_deadlines && random.chance(1, 4))

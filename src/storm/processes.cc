@@ -70,8 +70,16 @@ std::unique_ptr<controller::Store> Processes::open_journal() {
 bool Processes::recover(Process& process, base::Instant now) {
   try {
     const platform::FaultDeciderScope scope(around_.plan);
-    if (!process.controller->recover(clock(now))) return false;
+    around_.disk.before_append([this, now] { let_old_ones_act(now); });
+    const bool is_up = process.controller->recover(clock(now)).has_value();
+    around_.disk.before_append({});
+    // It took the journal over, so nobody may have written behind its back.
+    if (process.controller->is_fenced())
+      around_.violations.add("8 the newest controller is fenced", "process {} at its start",
+                             process.id);
+    if (!is_up) return false;
   } catch (const Killed&) {
+    around_.disk.before_append({});
     ++counts_.deaths;
     return false;
   }
@@ -119,13 +127,23 @@ void Processes::advance(base::Instant now) {
       ++i;
       continue;
     }
-    auto process = std::move(replaced_[i]);
-    replaced_.erase(replaced_.begin() + static_cast<std::ptrdiff_t>(i));
-    turn(*process, now);
-    if (process->controller == nullptr) continue;  // it died
-    counts_.fenced += process->controller->is_fenced();
-    end(std::move(process), now);
+    turn_replaced(i, now);
   }
+}
+
+void Processes::turn_replaced(std::size_t index, base::Instant now) {
+  auto process = std::move(replaced_[index]);
+  replaced_.erase(replaced_.begin() + static_cast<std::ptrdiff_t>(index));
+  turn(*process, now);
+  if (process->controller == nullptr) return;  // it died
+  counts_.fenced += process->controller->is_fenced();
+  end(std::move(process), now);
+}
+
+// The worst moment for it: the new one has read the journal and has not written to it yet.
+void Processes::let_old_ones_act(base::Instant now) {
+  while (!replaced_.empty() && around_.plan.twists("controller.overtaken"))
+    turn_replaced(0, now);
 }
 
 void Processes::turn(Process& process, base::Instant now) {

@@ -75,6 +75,9 @@ class Processes {
   std::unique_ptr<controller::Store> open_journal();
   bool recover(Process& process, base::Instant now);
   void turn(Process& process, base::Instant now);
+  // A turn of the `index`-th of those that were replaced, which is its last one.
+  void turn_replaced(std::size_t index, base::Instant now);
+  void let_old_ones_act(base::Instant now);
   bool is_due(const Process& process, base::Instant now) const;
   void end(std::unique_ptr<Process> process, base::Instant now);
 

@@ -58,6 +58,10 @@ void Watch::acknowledge(model::Sequence sequence) {
   acknowledged_ = std::max(acknowledged_, sequence);
 }
 
+void Watch::expect(model::Sequence sequence, std::function<void(const model::Event&)> check) {
+  if (sequence > state_.last_sequence) expected_.emplace(sequence, std::move(check));
+}
+
 bool Watch::catch_up(controller::Store& store) {
   const auto read =
       store.read(state_.last_sequence, kEverything, [this](const model::Event& event) {
@@ -86,6 +90,8 @@ void Watch::follow(const model::Event& event) {
   ++counts_.events;
   if (listener_) listener_(event);
   follow_submission(event);
+  while (const auto expected = expected_.extract(event.sequence))
+    expected.mapped()(event);
   const auto* decided = std::get_if<model::Decided>(&event.body);
   if (decided == nullptr) return;
   const model::DecisionBody& body = decided->decision.body;

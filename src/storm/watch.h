@@ -60,6 +60,8 @@ class Watch {
   }
   // An answer named this event: it must be durable.
   void acknowledge(model::Sequence sequence);
+  // `check` is called with that event when it is followed; not at all when it was already.
+  void expect(model::Sequence sequence, std::function<void(const model::Event&)> check);
 
   const model::State& state() const { return state_; }
   const WatchCounts& counts() const { return counts_; }
@@ -88,6 +90,7 @@ class Watch {
   std::map<std::uint64_t, controller::ChainLink> links_;  // some of them, by sequence
   model::Sequence acknowledged_;
   std::map<std::string, model::WorkloadId> by_key_;
+  std::multimap<model::Sequence, std::function<void(const model::Event&)>> expected_;
   WatchCounts counts_;
   std::function<void(const model::Event&)> listener_;
 };
