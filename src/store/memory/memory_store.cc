@@ -12,8 +12,14 @@ namespace store {
 
 class MemoryJournal {
  public:
+  // An event as it was stored and, once somebody read it, what was read.
+  struct Entry {
+    std::string bytes;
+    std::shared_ptr<const model::Event> event;
+  };
+
   std::mutex mutex;
-  std::vector<std::string> events;  // events[i] is the event of sequence i + 1
+  std::vector<Entry> events;  // events[i] is the event of sequence i + 1
   std::optional<controller::StoredCheckpoint> checkpoint;
   model::Epoch epoch;
 };
@@ -47,7 +53,7 @@ base::Result<base::Done> MemoryStore::append(std::span<const model::Event> event
   if (FAULT("store.append.before_commit"))
     return base::fail(base::Code::Unavailable, "injected: store.append.before_commit");
   for (const model::Event& event : events)
-    journal_->events.push_back(base::encode(event));
+    journal_->events.push_back({.bytes = base::encode(event), .event = nullptr});
   static_cast<void>(FAULT("store.append.after_commit"));
   return base::Done{};
 }
@@ -61,17 +67,21 @@ base::Result<base::Done> MemoryStore::read(model::Sequence after, std::size_t li
                                            const std::function<bool(const model::Event&)>& visit) {
   if (FAULT("store.read")) return base::fail(base::Code::Unavailable, "injected: store.read");
   for (std::uint64_t next = after.value; limit > 0; ++next, --limit) {
-    std::string bytes;
+    std::shared_ptr<const model::Event> event;
     {
       // Not held while visiting: the visitor may use the store.
       const std::scoped_lock lock(journal_->mutex);
       if (next >= journal_->events.size()) break;
-      bytes = journal_->events[next];
+      MemoryJournal::Entry& entry = journal_->events[next];
+      if (entry.event == nullptr) {
+        auto decoded = base::decode<model::Event>(entry.bytes);
+        if (!decoded)
+          return base::fail(base::Code::DataLoss, "event {} is damaged: {}", next + 1,
+                            decoded.error().message);
+        entry.event = std::make_shared<const model::Event>(*std::move(decoded));
+      }
+      event = entry.event;
     }
-    const auto event = base::decode<model::Event>(bytes);
-    if (!event)
-      return base::fail(base::Code::DataLoss, "event {} is damaged: {}", next + 1,
-                        event.error().message);
     if (!visit(*event)) break;
   }
   return base::Done{};
@@ -105,8 +115,8 @@ base::Result<base::Done> MemoryStore::write_checkpoint(
 base::Result<std::string> MemoryStore::chain_head() {
   const std::scoped_lock lock(journal_->mutex);
   controller::ChainLink link{};
-  for (const std::string& bytes : journal_->events)
-    link = controller::next_link(link, bytes);
+  for (const MemoryJournal::Entry& entry : journal_->events)
+    link = controller::next_link(link, entry.bytes);
   return controller::to_hex(link);
 }
 

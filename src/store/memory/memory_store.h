@@ -1,7 +1,8 @@
 #pragma once
 // The journal in memory, for tests and simulation. The bytes live in a MemoryJournal that outlives
 // the stores opened on it, so that "the process died and another one opened the journal" is: drop
-// the store, make a new one. Events are kept encoded: what is read has been through the codec.
+// the store, make a new one. Events are kept encoded, so that what is read has been through the
+// codec, and as read, because a storm reads its journal some twenty times.
 //
 //   auto journal = make_memory_journal();
 //   MemoryStore store(journal);
