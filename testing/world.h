@@ -13,6 +13,7 @@
 // A fault of the world under test (a planner that never rests) is a std::runtime_error, so that a
 // property reports and shrinks it. Not movable: the planner refers to the State.
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -3,6 +3,7 @@
 // numbers on every machine. Generator: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), chosen because
 // it is tiny, passes BigCrush and can be re-derived for a sub-stream. Not for secrets.
 
+#include <compare>
 #include <cstdint>
 
 #include "base/assert.h"

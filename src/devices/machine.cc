@@ -21,10 +21,14 @@ namespace {
 constexpr std::int64_t kMib = std::int64_t{1} << 20;
 constexpr std::int64_t kGib = std::int64_t{1} << 30;
 
+// Nothing for what is no amount: a negative one stands for "no limit", and above `kMostRead` no
+// machine comes, so that a thousandfold still fits.
+constexpr std::int64_t kMostRead = std::numeric_limits<std::int64_t>::max() / 1024;
+
 std::optional<std::int64_t> first_number(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return std::nullopt;
+  if (error != std::errc{} || value < 0 || value > kMostRead) return std::nullopt;
   return value;
 }
 

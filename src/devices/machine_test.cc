@@ -11,6 +11,8 @@ TEST(Machine, MemoryIsReadFromTheKernelsTable) {
             8024068LL * 1024);
   EXPECT_EQ(devices::memory_total("MemFree: 1 kB\n").value, 0);
   EXPECT_EQ(devices::memory_total("MemTotal:").value, 0);
+  EXPECT_EQ(devices::memory_total("MemTotal: -4000 kB\n").value, 0);
+  EXPECT_EQ(devices::memory_total("MemTotal: 9223372036854775807 kB\n").value, 0);
 }
 
 TEST(Machine, AReserveStaysWithTheSystem) {

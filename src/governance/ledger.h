@@ -14,6 +14,7 @@
 // An event costs what it changes: the accounts of the attempt that starts or ends, the devices of
 // the nodes that it touches.
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>

@@ -2,6 +2,7 @@
 // The identities of the model. Numbers, given out by the State in the order of the journal, never
 // reused. People use names; names are turned into ids at the edge.
 
+#include <compare>
 #include <cstdint>
 #include <string>
 

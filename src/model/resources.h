@@ -8,6 +8,7 @@
 // milli-devices, device memory bytes, everything else plain counts. Amounts are never negative.
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -4,6 +4,7 @@
 // submitted, except through events that replace it whole.
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -6,6 +6,7 @@
 // less left than m takes of one. The mix is the kinds of device-using members by how often they
 // occur; beyond the kKindsMax most frequent ones the rest is left out.
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>

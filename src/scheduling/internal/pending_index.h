@@ -3,6 +3,7 @@
 // every test form one class and are tried once; classes of a queue are ordered by their heads.
 // Updated event by event; holds nothing that is not derived from State.
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
