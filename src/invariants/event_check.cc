@@ -107,6 +107,20 @@ void check_gang_is_released(const WorkloadRecord& record, Findings& findings) {
                    model::to_text(live->id), group, count);
 }
 
+void check_hold(const State& state, const model::Event& event, Findings& findings) {
+  const auto* held = std::get_if<model::WorkloadHeld>(&event.body);
+  const auto* released = std::get_if<model::WorkloadReleased>(&event.body);
+  if (held == nullptr && released == nullptr) return;
+  const WorkloadId id = held != nullptr ? held->workload : released->workload;
+  const WorkloadRecord* record = state.workloads.find(id);
+  if (record == nullptr || is_finished(record->phase)) return;
+  if (record->is_held != (held != nullptr))
+    findings.add("20 a hold is not what was asked", "workload {} is {}", id.value,
+                 record->is_held ? "held" : "not held");
+  if (held != nullptr && record->claim)
+    findings.add("13 held work claims", "workload {}", id.value);
+}
+
 }  // namespace
 
 std::vector<Violation> EventCheck::after(const State& state, const model::Event& event) {
@@ -119,6 +133,7 @@ std::vector<Violation> EventCheck::after(const State& state, const model::Event&
   }
   if (const auto* cancelled = std::get_if<model::CancelRequested>(&event.body))
     cancelled_.insert(cancelled->workload);
+  check_hold(state, event, findings);
   Touched touched;
   std::visit(Touch{touched}, event.body);
   for (const WorkloadId id : touched.workloads) {

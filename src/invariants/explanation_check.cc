@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "invariants/internal/evaluator.h"
+#include "invariants/internal/order_rules.h"
 #include "invariants/internal/protection.h"
 #include "invariants/internal/quota.h"
 
@@ -189,29 +190,6 @@ Differences check_place(const Subject& subject, const Step& given) {
   return out;
 }
 
-// Whether this workload stands before `other` in a queue of equal orders.
-bool comes_first(const Subject& subject, const model::WorkloadRecord& first,
-                 const model::WorkloadRecord& other) {
-  const auto& a = subject.state.classes.at(first.workload.workload_class);
-  const auto& b = subject.state.classes.at(other.workload.workload_class);
-  if (subject.policy.uses_class_priority && a.priority != b.priority)
-    return a.priority > b.priority;
-  const model::Order order = subject.policy.order.value_or(a.order);
-  if (order != subject.policy.order.value_or(b.order)) return true;  // orders that do not compare
-  const auto key = [&](const model::WorkloadRecord& record) {
-    const model::Workload& workload = record.workload;
-    if (order == model::Order::Fifo) return workload.submitted;
-    if (order == model::Order::Deadline) {
-      if (!workload.deadline) return base::kNever;
-      return *workload.deadline -
-             workload.estimate.value_or(workload.time_limit.value_or(base::Duration{}));
-    }
-    return workload.submitted - subject.policy.age_credit_every * workload.priority_boost;
-  };
-  if (key(first) != key(other)) return key(first) < key(other);
-  return first.workload.id < other.workload.id;
-}
-
 Differences check_order(const Subject& subject, const Step& given) {
   const model::Workload& workload = subject.workload();
   if (given.outcome == Outcome::Passed) return {};
@@ -224,7 +202,7 @@ Differences check_order(const Subject& subject, const Step& given) {
                          : subject.state.workloads.find(given.holders.front().workload);
   if (head == nullptr) return {"queue_order: no head is named"};
   if (head->workload.queue != workload.queue || head->phase != model::Phase::Queued ||
-      !comes_first(subject, *head, subject.record))
+      !internal::goes_first(subject.state, subject.policy, *head, subject.record))
     out.push_back(fmt::format("queue_order: {} does not go first", head->workload.id.value));
   return out;
 }

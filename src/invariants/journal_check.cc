@@ -6,6 +6,7 @@
 #include "base/fields.h"
 #include "invariants/internal/decision_rules.h"
 #include "invariants/internal/end_rules.h"
+#include "invariants/internal/order_rules.h"
 #include "invariants/internal/recount.h"
 #include "invariants/internal/state_rules.h"
 
@@ -29,6 +30,8 @@ void JournalCheck::before(const State& state, const model::Event& event) {
     if (live != nullptr && live->id == ended->attempt) failures_before_ = record->failures;
   } else if (const auto* forgotten = std::get_if<model::WorkloadsForgotten>(&event.body)) {
     check_forgotten(state, *forgotten, event.at);
+  } else if (const auto* seen = std::get_if<model::NodeSeen>(&event.body)) {
+    check_devices(state, seen->node);
   }
   const auto* decided = std::get_if<model::Decided>(&event.body);
   if (decided == nullptr) return;
@@ -64,6 +67,8 @@ void JournalCheck::after(const State& state, const model::Event& event) {
                                claim->second.victims, findings);
     return;
   }
+  if (const auto* end = std::get_if<model::EndClaim>(&decided->decision.body))
+    check_claim_back_off(state, *end);
   const auto* start = std::get_if<model::Start>(&decided->decision.body);
   if (start == nullptr) return;
   Findings findings(violations_);
@@ -93,6 +98,7 @@ void JournalCheck::check_start(const State& state, const model::Start& start, ba
   internal::check_start_place(state, *record, start.placement, findings);
   // A claim was judged when it was made; who may be whose neighbour may have changed since.
   if (!start.claim) internal::check_tenants(state, *record, start.placement, {}, findings);
+  if (!start.claim) internal::check_start_order(state, *record, at, findings);
   internal::check_start_claim(state, *record, start, findings);
   internal::check_start_quota(state, *record, start, findings);
 }
@@ -139,6 +145,7 @@ void JournalCheck::check_end_claim(const State& state, const model::EndClaim& en
     findings.add("13 ended a claim that is not there", "claim {}", end.claim.value);
     return;
   }
+  claimed_for_ = found->second.owner;
   if (end.cause == model::Reason::ClaimExpired && at < found->second.expires)
     findings.add("13 claim expired early", "claim {}", end.claim.value);
   if (end.cause != model::Reason::ClaimTaken) return;
@@ -155,6 +162,28 @@ void JournalCheck::check_forgotten(const State& state, const model::WorkloadsFor
         *record->finished + state.policy.keeps_finished > at)
       findings.add("23 forgotten too early", "workload {}", id.value);
   }
+}
+
+// Placements name a device by its place on the node.
+void JournalCheck::check_devices(const State& state, const model::Node& seen) {
+  const model::NodeRecord* known = state.nodes.find(seen.id);
+  if (known == nullptr) return;
+  Findings findings(violations_);
+  const auto& before = known->node.devices;
+  for (std::size_t i = 0; i < std::min(before.size(), seen.devices.size()); ++i)
+    if (before[i].uuid != seen.devices[i].uuid)
+      findings.add("1 a device changed its place", "node {} device {}: {} is {} now", seen.name, i,
+                   before[i].uuid, seen.devices[i].uuid);
+}
+
+// Who lost a claim makes no other one for a while.
+void JournalCheck::check_claim_back_off(const State& state, const model::EndClaim& end) {
+  const model::WorkloadRecord* owner = state.workloads.find(claimed_for_);
+  if (owner == nullptr || end.cause == model::Reason::OwnerStarted) return;
+  const base::Duration wanted = state.queues.at(owner->workload.queue).queue.claim_backoff;
+  Findings findings(violations_);
+  if (owner->claim_allowed_at < state.now + wanted)
+    findings.add("13 no back-off after a claim", "workload {}", claimed_for_.value);
 }
 
 // What the limits of eviction are reckoned with.

@@ -40,7 +40,9 @@ class JournalCheck {
   void check_taker(const model::State& state, model::WorkloadId taker);
   void check_forgotten(const model::State& state, const model::WorkloadsForgotten& event,
                        base::Instant at);
+  void check_devices(const model::State& state, const model::Node& seen);
   // What events do to the State, against what they should.
+  void check_claim_back_off(const model::State& state, const model::EndClaim& end);
   void check_eviction_count(const model::State& state, const model::Evict& evict);
   void check_wish(const model::State& state, model::NodeId node, bool is_by_person);
 
@@ -49,6 +51,7 @@ class JournalCheck {
   // (victim, preemptor, the attempt that the preemptor was about to make)
   std::set<std::tuple<model::WorkloadId, model::WorkloadId, std::size_t>> evictions_;
   std::optional<std::int64_t> taken_from_priority_;  // class priority of a claim's loser
+  model::WorkloadId claimed_for_;                    // the owner of the claim that ended last
   // Of the workload whose attempt the event may end, its failures until then.
   std::optional<std::int32_t> failures_before_;
   std::map<model::NodeId, model::NodeCondition> wishes_;  // conditions that people set

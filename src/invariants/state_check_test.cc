@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "invariants/event_check.h"
 #include "invariants/journal_check.h"
 #include "lifecycle/apply.h"
 #include "testing/builders.h"
@@ -278,6 +279,34 @@ TEST(JournalCheck, FindsADecisionPastAClaimThatRanOut) {
   EXPECT_TRUE(names(story.journal.violations(), "13 claim outlives its time"));
 }
 
+TEST(JournalCheck, FindsAStartBeforeAnEqualThatCameFirst) {
+  Story story = sound_story();
+  model::Workload later = story.state.workloads.at(WorkloadId(2)).workload;
+  later.id = WorkloadId(4);
+  later.name = "w4";
+  story.record(model::WorkloadSubmitted{later});
+  story.start(4, 2, 0, 2);
+  EXPECT_TRUE(names(story.journal.violations(), "18 overtaken by its equal"));
+}
+
+TEST(JournalCheck, FindsADeviceThatChangedItsPlace) {
+  Story story = sound_story();
+  model::Node node = story.state.nodes.at(model::NodeId(2)).node;
+  std::swap(node.devices[0], node.devices[1]);
+  story.record(model::NodeSeen{node});
+  EXPECT_TRUE(names(story.journal.violations(), "1 a device changed its place"));
+}
+
+TEST(JournalCheck, FindsALostClaimWithoutBackOff) {
+  const model::EndClaim end{.claim = model::ClaimId(1), .cause = model::Reason::NodeLost};
+  Story story = sound_story();
+  story.record(model::Decided{{.body = evict(1, 2, model::Reason::Reclaim), .explanation = {}}});
+  story.record_damaged(model::Decided{{.body = end, .explanation = {}}}, [](State& state) {
+    state.workloads.at(WorkloadId(2)).claim_allowed_at = state.now;
+  });
+  EXPECT_TRUE(names(story.journal.violations(), "13 no back-off after a claim"));
+}
+
 TEST(JournalCheck, FindsAnEvictionThatIsNotCounted) {
   Story story = sound_story();
   story.record_damaged(
@@ -349,6 +378,24 @@ TEST(JournalCheck, FindsAConditionOfAPersonThatIsLifted) {
   story.actor = {};
   story.record(ready);
   EXPECT_TRUE(names(story.journal.violations(), "4 a person's condition is lifted"));
+}
+
+TEST(EventCheck, FindsAHoldThatIsNotKept) {
+  Story story = sound_story();
+  invariants::EventCheck check;
+  const auto after = [&](model::EventBody body) {
+    const model::Event event{.sequence = story.state.last_sequence,
+                             .at = story.state.now,
+                             .actor = {},
+                             .body = std::move(body)};
+    return check.after(story.state, event);
+  };
+  EXPECT_TRUE(names(after(model::WorkloadHeld{WorkloadId(2)}), "20 a hold is not what was asked"));
+  EXPECT_TRUE(after(model::WorkloadReleased{WorkloadId(2)}).empty());
+  story.state.workloads.at(WorkloadId(2)).is_held = true;
+  EXPECT_TRUE(after(model::WorkloadHeld{WorkloadId(2)}).empty());
+  EXPECT_TRUE(
+      names(after(model::WorkloadReleased{WorkloadId(2)}), "20 a hold is not what was asked"));
 }
 
 TEST(CheckAfterPlan, FindsWorkThatOutstaysItsTimeOrItsNode) {

@@ -154,7 +154,7 @@ void Happenings::submit(Random& random) {
 }
 
 void Happenings::cancel(Random& random) {
-  if (const auto id = any_workload(false, random))
+  if (const auto id = any_workload(random.chance(1, 4), random))
     around_.clients.ask({.body = controller::Cancel{*id}, .caller = person()});
 }
 
@@ -169,10 +169,13 @@ void Happenings::release(Random& random) {
 }
 
 void Happenings::ask_dry_run(Random& random) {
+  const Organisation& all = around_.organisation;
   around_.clients.ask(
-      {.body = controller::Apply{.document = around_.organisation.random_work(999, now_, random),
-                                 .request_key = {},
-                                 .is_dry_run = true},
+      {.body =
+           controller::Apply{.document = random.chance(1, 3) ? all.random_quota(random)
+                                                             : all.random_work(999, now_, random),
+                             .request_key = {},
+                             .is_dry_run = true},
        .caller = person()});
 }
 

@@ -84,7 +84,7 @@ void Organisation::make_classes(Random& random) {
   batch.id = {};
   batch.grace = base::seconds(20);
   batch.evictions_per_day = 50;
-  if (random.chance(1, 3)) batch.max_runtime = base::minutes(20);
+  if (random.chance(1, 3)) batch.max_runtime = base::minutes(random.between(2, 20));
   documents_.push_back(document(manifest::ClassDocument{batch}));
   model::WorkloadClass urgent;
   urgent.name = "urgent";
