@@ -170,9 +170,15 @@ class CycleRun {
     }
   }
 
+  void stop(AttemptId attempt) {
+    if (!stopping_.insert(attempt).second) return;
+    const WorkloadRecord& record = state_.workloads.at(attempt.workload);
+    derived_.quotas.leave(record.workload.queue, record.attempts.back().charge);
+  }
+
   // For its own sake: nobody else gains by it, so there is no claim.
   void evict(AttemptId attempt, Reason cause) {
-    stopping_.insert(attempt);
+    stop(attempt);
     ++world_.stamp;
     decide(model::Evict{.victims = {attempt},
                         .cause = cause,
@@ -308,7 +314,8 @@ class CycleRun {
                                 derived_.view.secure(record.workload, member, tenant));
     derived_.quotas.hold_only(record.workload.queue,
                               policy::charge_of(state_, record.workload, trial.placement), +1);
-    stopping_.insert(trial.victims.begin(), trial.victims.end());
+    for (const AttemptId victim : trial.victims)
+      stop(victim);
     derived_.pending.hide(record.workload.id);
     ++world_.stamp;
     decide(model::Evict{.victims = std::move(trial.victims),

@@ -237,6 +237,28 @@ void check_borrowing(const State& state, const WorkloadRecord& owner, const Work
   }
 }
 
+// Across queues no preemption brings a queue below its guarantee, its claims counted.
+void check_guarantees_stay(const State& state, const WorkloadRecord& owner,
+                           const WorkloadRecord& victim, const model::Evict& evict,
+                           Findings& findings) {
+  for (const QueueId queue : below_common(state, victim.workload.queue, owner.workload.queue))
+    for (const auto& [d, amount] : victim.live_attempt()->charge.amounts()) {
+      std::int64_t left = staying(state, queue, d) + state.queues.at(queue).claimed.of(d);
+      for (const model::AttemptId id : evict.victims) {
+        const WorkloadRecord& other = state.workloads.at(id.workload);
+        const auto& path = state.queues.at(other.workload.queue).path;
+        const Attempt& attempt = *other.live_attempt();
+        if (attempt.phase != model::AttemptPhase::Stopping &&
+            std::find(path.begin(), path.end(), queue) != path.end())
+          left -= attempt.charge.of(d);
+      }
+      if (left < guarantee_of(state, queue, d))
+        findings.add("11 guarantee cut", "{} for {}: queue {} keeps {} of its {}",
+                     model::to_text(victim.live_attempt()->id), owner.workload.id.value,
+                     state.queues.at(queue).queue.name, left, guarantee_of(state, queue, d));
+    }
+}
+
 }  // namespace
 
 Usage ask_at(const State& state, const model::Workload& workload,
@@ -277,6 +299,7 @@ void check_rights(const State& state, const WorkloadRecord& owner, const Workloa
                                      rules.name) != taker.may_preempt.end();
     if (!is_same_queue && !is_listed)
       findings.add("11 preempted across queues", "{} by {}", who, owner.workload.id.value);
+    if (!is_same_queue) check_guarantees_stay(state, owner, victim, evict, findings);
   } else if (evict.cause == model::Reason::Reclaim) {
     if (!state.policy.allows_reclaim || rules.reclaimable == model::Reclaimable::Never)
       findings.add("11 reclaimed against its rights", "{} by {}", who, owner.workload.id.value);

@@ -66,7 +66,8 @@ void Derived::enter_live(const WorkloadRecord& record) {
                   .queue = record.workload.queue,
                   .workload_class = own.id,
                   .deadline = deadline_of(record),
-                  .ripe_at = protected_until(state, record)};
+                  .ripe_at = protected_until(state, record),
+                  .is_leaving = false};
   for (const model::MemberPlacement& member : attempt.placement.members) {
     const model::PoolId pool = state.nodes.at(member.node).node.pool;
     if (std::ranges::find(facts.pools, pool) == facts.pools.end()) facts.pools.push_back(pool);
@@ -81,7 +82,14 @@ void Derived::enter_live(const WorkloadRecord& record) {
     }
   if (facts.deadline != base::kNever) deadlines.insert({facts.deadline, attempt.id});
   live.ripening.insert({facts.ripe_at, attempt.id});
-  live_facts_[attempt.id] = std::move(facts);
+  note_leaving(record, live_facts_[attempt.id] = std::move(facts));
+}
+
+void Derived::note_leaving(const WorkloadRecord& record, LiveFacts& facts) {
+  const Attempt& attempt = record.attempts.back();
+  if (facts.is_leaving || attempt.phase != AttemptPhase::Stopping) return;
+  facts.is_leaving = true;
+  quotas.note_leaving(facts.queue, attempt.charge, +1);
 }
 
 // What was learned up to some place in a log is learned anew, once in a million changes.
@@ -156,6 +164,9 @@ void Derived::leave_live(AttemptId attempt) {
   if (--live.by_class[facts.workload_class] == 0) live.by_class.erase(facts.workload_class);
   deadlines.erase({facts.deadline, attempt});
   live.ripening.erase({facts.ripe_at, attempt});
+  if (facts.is_leaving)
+    quotas.note_leaving(facts.queue, state.workloads.at(attempt.workload).attempts.back().charge,
+                        -1);
   live_facts_.erase(found);
 }
 
@@ -185,6 +196,7 @@ void Derived::move_in_time(const WorkloadRecord& record) {
     live.ripening.insert({ripe_at, attempt});
     facts.ripe_at = ripe_at;
   }
+  note_leaving(record, facts);
   const Instant deadline = deadline_of(record);
   if (deadline == facts.deadline) return;
   deadlines.erase({facts.deadline, attempt});

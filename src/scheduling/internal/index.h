@@ -55,6 +55,7 @@ struct Derived {
     model::ClassId workload_class;
     base::Instant deadline;  // kNever: none
     base::Instant ripe_at;
+    bool is_leaving = false;
   };
   void ripen(base::Instant now);
   void note_ripe(model::AttemptId attempt);
@@ -62,6 +63,7 @@ struct Derived {
   void enter_live(const model::WorkloadRecord& record);
   void leave_live(model::AttemptId attempt);
   void move_in_time(const model::WorkloadRecord& record);
+  void note_leaving(const model::WorkloadRecord& record, LiveFacts& facts);
   base::Instant deadline_of(const model::WorkloadRecord& record) const;
   void load_nodes(const model::Placement& placement, ClusterView::Change change);
   void load_node(model::NodeId id, ClusterView::Change change);

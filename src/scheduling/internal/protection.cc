@@ -54,7 +54,7 @@ namespace {
 bool borrows_what_is_short(const TrialWorld& world, const Taker& taker, QueueId queue) {
   return !all_of_ask(taker, [&](Dimension d, std::int64_t amount) {
     return !(is_short(world, taker, d, amount) &&
-             world.quotas.held(queue, d) > world.quotas.entitlement(queue, d));
+             world.quotas.staying(queue, d) > world.quotas.entitlement(queue, d));
   });
 }
 
@@ -108,7 +108,7 @@ bool keeps_guarantees(const TrialWorld& world, const Taker& taker, const Workloa
   const auto& victim_path = world.state.queues.at(victim.workload.queue).path;
   for (const QueueId queue : below_common(victim_path, own_path))
     for (const auto& a : victim.attempts.back().charge.amounts())
-      if (world.quotas.held(queue, a.dimension) - a.amount <
+      if (world.quotas.staying(queue, a.dimension) - a.amount <
           world.quotas.table().of(queue, a.dimension).guarantee)
         return false;
   return true;
@@ -200,7 +200,7 @@ namespace {
 std::int64_t excess_of(const TrialWorld& world, const Taker& taker, QueueId queue) {
   std::int64_t excess = 0;
   const bool only_devices = all_of_ask(taker, [&](Dimension d, std::int64_t amount) {
-    const std::int64_t beyond = world.quotas.held(queue, d) - world.quotas.entitlement(queue, d);
+    const std::int64_t beyond = world.quotas.staying(queue, d) - world.quotas.entitlement(queue, d);
     if (beyond <= 0 || !is_short(world, taker, d, amount)) return true;
     excess = beyond;
     return d.resource == model::kDevice;

@@ -17,13 +17,17 @@ QuotaView::Column& QuotaView::column(Dimension dimension) const {
 }
 
 QuotaView::Column QuotaView::fresh_column(Dimension dimension) const {
-  Column fresh{.dimension = dimension, .held = {}, .wanted = {}, .entitled = {}};
+  Column fresh{.dimension = dimension, .held = {}, .leaving = {}, .wanted = {}, .entitled = {}};
   const std::size_t queues = state_->queues.next_id().value - 1;
   fresh.held.resize(queues, 0);
+  fresh.leaving.resize(queues, 0);
   fresh.wanted.resize(queues, 0);
   state_->queues.each(
       [&](QueueId id, const QueueRecord& record) { read_queue(fresh, id, record); });
   read_free(fresh);
+  for (auto at = leaving_.lower_bound({dimension, QueueId{}});
+       at != leaving_.end() && at->first.first == dimension; ++at)
+    fresh.leaving[at->first.second.value - 1] = at->second;
   for (const Change& earlier : overlay_)
     if (earlier.dimension == dimension) add(fresh, earlier, +1);
   return fresh;
@@ -58,6 +62,8 @@ std::int64_t QuotaView::entitlement(QueueId queue, Dimension dimension) const {
 void QuotaView::add(Column& column, const Change& change, std::int64_t sign) {
   if (change.queue.is_none())
     column.free += sign * change.amount;
+  else if (change.is_leaving)
+    column.leaving[change.queue.value - 1] += sign * change.amount;
   else
     column.held[change.queue.value - 1] += sign * change.amount;
 }
@@ -90,6 +96,24 @@ void QuotaView::hold_only(QueueId queue, const Usage& usage, std::int64_t sign) 
   for (const QueueId on_path : state_->queues.at(queue).path)
     for (const auto& a : usage.amounts())
       change({.dimension = a.dimension, .queue = on_path, .amount = sign * a.amount});
+}
+
+void QuotaView::leave(QueueId queue, const Usage& usage) {
+  for (const QueueId on_path : state_->queues.at(queue).path)
+    for (const auto& a : usage.amounts())
+      change({.dimension = a.dimension, .queue = on_path, .amount = a.amount, .is_leaving = true});
+}
+
+void QuotaView::note_leaving(QueueId queue, const Usage& usage, std::int64_t sign) {
+  ASSERT(overlay_.empty());
+  for (const QueueId on_path : state_->queues.at(queue).path)
+    for (const auto& a : usage.amounts()) {
+      const auto at = leaving_.try_emplace({a.dimension, on_path}, 0).first;
+      at->second += sign * a.amount;
+      if (at->second == 0) leaving_.erase(at);
+      for (Column& column : columns_)
+        if (column.dimension == a.dimension) column.leaving[on_path.value - 1] += sign * a.amount;
+    }
 }
 
 void QuotaView::rollback(std::size_t mark) {

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "model/ids.h"
@@ -27,6 +29,11 @@ class QuotaView {
   std::int64_t held(model::QueueId queue, model::Dimension dimension) const {
     return column(dimension).held[queue.value - 1];
   }
+  // That without what attempts hold that are told to stop: what a queue may still lose.
+  std::int64_t staying(model::QueueId queue, model::Dimension dimension) const {
+    const Column& here = column(dimension);
+    return here.held[queue.value - 1] - here.leaving[queue.value - 1];
+  }
   std::int64_t free(model::Dimension dimension) const { return column(dimension).free; }
   std::int64_t entitlement(model::QueueId queue, model::Dimension dimension) const;
   // What others keep of their guarantees, `own` left out.
@@ -40,6 +47,8 @@ class QuotaView {
   void set_aside(model::PoolId leaf, const model::Quantities& amounts);
   // Only what is held changes, not what is free: a victim that will leave.
   void hold_only(model::QueueId queue, const model::Usage& usage, std::int64_t sign);
+  // It is still held, by an attempt that this plan tells to stop.
+  void leave(model::QueueId queue, const model::Usage& usage);
   std::size_t mark() const { return overlay_.size(); }
   void rollback(std::size_t mark);
 
@@ -47,6 +56,8 @@ class QuotaView {
   // of any queue did.
   void refresh(model::QueueId queue);
   void refresh_all() { columns_.clear(); }
+  // Between plans: an attempt with this charge was told to stop (+1), or ended after that (-1).
+  void note_leaving(model::QueueId queue, const model::Usage& usage, std::int64_t sign);
   // Before a plan: what is free follows State.
   void refresh_free();
 
@@ -56,6 +67,7 @@ class QuotaView {
     std::int64_t free = 0;
     std::int64_t capacity = 0;
     std::vector<std::int64_t> held;      // by queue id - 1
+    std::vector<std::int64_t> leaving;   // of held, by attempts that are told to stop
     std::vector<std::int64_t> wanted;    // of leaf queues: held and pending, without the overlay
     std::vector<std::int64_t> entitled;  // empty: not computed since something it rests on moved
   };
@@ -65,6 +77,7 @@ class QuotaView {
     model::QueueId queue;  // none: of what is free
     std::int64_t amount = 0;
     bool is_started = false;  // by `hold`: counts against what the queue keeps of its guarantee
+    bool is_leaving = false;  // of what the queue has leaving, and not of what it holds
   };
   Column& column(model::Dimension dimension) const;
   Column fresh_column(model::Dimension dimension) const;
@@ -76,6 +89,8 @@ class QuotaView {
   const model::State* state_;
   policy::QuotaTable table_;
   mutable std::vector<Column> columns_;  // a handful: in the order in which they were asked for
+  std::map<std::pair<model::Dimension, model::QueueId>, std::int64_t>
+      leaving_;  // without the overlay
   std::vector<Change> overlay_;
   policy::QuotaTable::Holdings started_;
 };
