@@ -91,20 +91,28 @@ void check_occupants(const State& state, const model::NodeRecord& node, Findings
                  node.node.id.value, found, expected);
 }
 
-// A gang that lost more than it can bear is on its way out.
+// A gang that lost more than it can bear is on its way out, and only then by itself.
 void check_gang_is_released(const WorkloadRecord& record, Findings& findings) {
   const Attempt* live = record.live_attempt();
-  if (live == nullptr || live->phase == model::AttemptPhase::Stopping) return;
+  if (live == nullptr) return;
+  const bool is_stopping = live->phase == model::AttemptPhase::Stopping;
+  if (is_stopping && live->stop_cause != model::Reason::None) return;
   std::map<std::int32_t, std::int64_t> sound;
   for (const model::MemberPlacement& member : live->placement.members)
     ++sound[member.group];
   for (const model::MemberEnd& end : live->member_ends)
     if (end.end_class != model::EndClass::Ok)
       --sound[live->placement.members.at(static_cast<std::size_t>(end.rank)).group];
-  for (const auto& [group, count] : sound)
-    if (count < record.workload.groups.at(static_cast<std::size_t>(group)).min_members)
+  bool is_broken = false;
+  for (const auto& [group, count] : sound) {
+    if (count >= record.workload.groups.at(static_cast<std::size_t>(group)).min_members) continue;
+    is_broken = true;
+    if (!is_stopping)
       findings.add("5 gang below its minimum goes on", "attempt {} group {}: {} members are left",
                    model::to_text(live->id), group, count);
+  }
+  if (is_stopping && !is_broken)
+    findings.add("5 a sound gang is released", "attempt {}", model::to_text(live->id));
 }
 
 void check_hold(const State& state, const model::Event& event, Findings& findings) {

@@ -165,6 +165,9 @@ TEST(StateCheck, FindsIndexesThatDrifted) {
   story.state.workload_by_name.clear();
   expect_found(story.state, "10 index");
   story = sound_story();
+  story.state.workload_by_request_key["once"] = WorkloadId(9);
+  expect_found(story.state, "10 index");
+  story = sound_story();
   story.state.queues.at(model::QueueId(1)).children.clear();
   expect_found(story.state, "10 index");
 }
@@ -378,6 +381,34 @@ TEST(JournalCheck, FindsAConditionOfAPersonThatIsLifted) {
   story.actor = {};
   story.record(ready);
   EXPECT_TRUE(names(story.journal.violations(), "4 a person's condition is lifted"));
+}
+
+TEST(EventCheck, FindsASoundGangThatIsReleased) {
+  Story story = sound_story();
+  invariants::EventCheck check;
+  model::WorkloadRecord& record = story.state.workloads.at(WorkloadId(1));
+  record.phase = model::Phase::Stopping;
+  record.attempts.back().phase = model::AttemptPhase::Stopping;
+  record.attempts.back().stopping_since = story.state.now;
+  const model::Event event{.sequence = story.state.last_sequence,
+                           .at = story.state.now,
+                           .actor = {},
+                           .body = model::MembersEnded{{WorkloadId(1), 1}, {}}};
+  EXPECT_TRUE(names(check.after(story.state, event), "5 a sound gang is released"));
+}
+
+TEST(JournalCheck, FindsAStartThatPassesTheHeadOfAStrictQueue) {
+  Story story = sound_story();
+  model::Queue queue = story.state.queues.at(model::QueueId(2)).queue;
+  queue.passing = model::Passing::Strict;
+  story.record(model::QueueDefined{queue});
+  model::Workload later = story.state.workloads.at(WorkloadId(2)).workload;
+  later.id = WorkloadId(4);
+  later.name = "w4";
+  later.groups[0].device_options[0].count = base::Count(1);
+  story.record(model::WorkloadSubmitted{later});
+  story.start(4, 2, 0, 1);
+  EXPECT_TRUE(names(story.journal.violations(), "18 passes the head of a strict queue"));
 }
 
 TEST(EventCheck, FindsAHoldThatIsNotKept) {

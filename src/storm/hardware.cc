@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/fields.h"
+
 namespace storm {
 
 void Hardware::expect(const controller::StartEffect& effect) {
@@ -88,6 +90,21 @@ void Hardware::compare(const model::State& state) const {
     if (!runs_.contains(attempt))
       violations_.add("3 orphan in State", "attempt {} is live in State and does not exist",
                       model::to_text(attempt));
+}
+
+void Hardware::compare_devices(const std::vector<controller::NodeReport>& machines,
+                               const model::State& state) const {
+  for (const controller::NodeReport& machine : machines) {
+    const auto id = state.node_by_name.find(machine.node.name);
+    if (id == state.node_by_name.end()) continue;  // no pool takes it
+    const auto& believed = state.nodes.at(id->second).node.devices;
+    for (const model::Device& device : machine.node.devices) {
+      const auto found = std::ranges::find(believed, device.uuid, &model::Device::uuid);
+      if (found == believed.end() || found->health != device.health)
+        violations_.add("7 a device is not what it is believed to be", "{} device {} is {}",
+                        machine.node.name, device.uuid, base::name_of(device.health));
+    }
+  }
 }
 
 }  // namespace storm

@@ -33,6 +33,9 @@ class Hardware {
   bool is_idle() const { return runs_.empty(); }
   // State and truth agree: the same attempts are live in both.
   void compare(const model::State& state) const;
+  // Every device that a machine has is known, and as healthy as it says.
+  void compare_devices(const std::vector<controller::NodeReport>& machines,
+                       const model::State& state) const;
 
  private:
   struct Run {

@@ -271,7 +271,7 @@ void Organisation::constrain(manifest::WorkloadDocument& work, base::Instant now
   if (random.chance(1, 4))
     workload.retry.rules.push_back(
         {.on = model::EndClass::UserError,
-         .code = {},
+         .code = random.chance(1, 2) ? std::optional<std::int32_t>(13) : std::nullopt,
          .action = random.chance(1, 4) ? model::RetryAction::Hold : model::RetryAction::Retry});
 }
 

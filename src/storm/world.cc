@@ -233,6 +233,7 @@ void World::expect_settled() {
       violations_.add("3 ghost in truth", "attempt {} exists and State does not know it",
                       model::to_text(attempt));
   }
+  hardware_.compare_devices(machines_.nodes(), serving->state());
   watch_.look_at_everything(*serving, clock);
 }
 

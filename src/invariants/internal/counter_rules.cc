@@ -195,6 +195,12 @@ void check_indexes(const State& state, Findings& findings) {
   if (names != state.workload_by_name)
     findings.add(kIndex, "{} names of unfinished workloads are known, {} exist",
                  state.workload_by_name.size(), names.size());
+  for (const auto& [key, id] : state.workload_by_request_key) {
+    const model::WorkloadRecord* record = state.workloads.find(id);
+    if (record == nullptr || record->workload.request_key != key)
+      findings.add(kIndex, "a request key stands for workload {}, which does not have it",
+                   id.value);
+  }
   check_pool_trees(state, findings);
   check_queue_tree(state, findings);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "invariants/internal/evaluator.h"
+
 namespace invariants::internal {
 
 using model::PolicySet;
@@ -45,6 +47,17 @@ bool goes_first(const State& state, const PolicySet& policy, const WorkloadRecor
   return first.workload.id < other.workload.id;
 }
 
+namespace {
+
+// What could never run holds up nobody.
+bool is_feasible(const State& state, const WorkloadRecord& record, base::Instant at) {
+  const Subject subject{state, state.policy, record, at};
+  const model::Step step = feasible_step(subject);
+  return step.need > 0 && step.have >= step.need;
+}
+
+}  // namespace
+
 void check_start_order(const State& state, const WorkloadRecord& record, base::Instant at,
                        Findings& findings) {
   state.workloads.each([&](model::WorkloadId id, const WorkloadRecord& other) {
@@ -53,10 +66,15 @@ void check_start_order(const State& state, const WorkloadRecord& record, base::I
       return;
     const Workload& a = other.workload;
     const Workload& b = record.workload;
-    if (a.queue == b.queue && a.workload_class == b.workload_class &&
-        goes_first(state, state.policy, other, record) && asks_the_same(a, b))
-      findings.add("18 overtaken by its equal", "workload {} starts before {}",
-                   record.workload.id.value, id.value);
+    if (a.queue != b.queue || !goes_first(state, state.policy, other, record)) return;
+    if (a.workload_class == b.workload_class && asks_the_same(a, b))
+      findings.add("18 overtaken by its equal", "workload {} starts before {}", b.id.value,
+                   id.value);
+    const bool is_strict = state.queues.at(a.queue).queue.passing == model::Passing::Strict;
+    if (is_strict && !goes_first(state, state.policy, record, other) &&
+        is_feasible(state, other, at))
+      findings.add("18 passes the head of a strict queue", "workload {} starts before {}",
+                   b.id.value, id.value);
   });
 }
 

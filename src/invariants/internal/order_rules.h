@@ -12,8 +12,9 @@ namespace invariants::internal {
 bool goes_first(const model::State& state, const model::PolicySet& policy,
                 const model::WorkloadRecord& first, const model::WorkloadRecord& other);
 
-// `record` starts at `at` without a claim: nobody of its queue who asks for exactly the same, and
-// may start too, stands before it. O(workloads).
+// `record` starts at `at` without a claim: nobody of its queue who may start too stands before it
+// and asks for exactly the same, or, in a strict queue, for anything that could ever be had.
+// O(workloads).
 void check_start_order(const model::State& state, const model::WorkloadRecord& record,
                        base::Instant at, Findings& findings);
 
