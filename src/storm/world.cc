@@ -192,11 +192,16 @@ void World::live_until(base::Instant until) {
 }
 
 // The last fault is over: what is under way arrives, what was asked is answered, and State is what
-// the machines say.
+// the machines say, first as broken as they are, then repaired.
 void World::settle() {
   if (is_given_up_) return;
   plan_.stop();
   next_action_ = script_.size();
+  live_until(now_ + kSettling);
+  const controller::Controller* serving = processes_.serving();
+  const bool is_quiet = wire_.next_due() == base::kNever;
+  if (!is_given_up_ && is_quiet && serving != nullptr && serving->next_due() > now_)
+    hardware_.compare_devices(machines_.nodes(), serving->state());
   happenings_.repair(now_);
   live_until(now_ + kSettling);
   if (!is_given_up_) expect_settled();
