@@ -345,7 +345,7 @@ TEST_F(Rest, HostileBodiesAreRefusedWithAProblem) {
     deep += '[';
   for (const std::string& body : std::vector<std::string>{
            "", "{", "[]", "[[[]]]", "null", "42", "kind: [", std::string("\0", 1), "\xff\xfe", deep,
-           "a: &a [*a]", "&a a: *a", std::string(100'000, '-')})
+           "a: &a [*a]", "&a a: *a", "{},", ",", std::string(100'000, '-')})
     for (const char* path : {"/api/v1/apply", "/api/v1/fits", "/api/v1/workloads"}) {
       const HttpResponse response = call("POST", path, "admin", body);
       EXPECT_TRUE(response.status == 400 || response.status == 413)

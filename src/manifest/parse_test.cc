@@ -511,6 +511,37 @@ TEST(Parse, NeverCrashesOnCutOrFlippedText) {
   EXPECT_GT(taken, 0U);  // some of these are good documents still
 }
 
+TEST(Parse, RefusesWhatBelongsToNoDocument) {
+  for (const std::string_view tail : {",", ", b", ", [2]", ", {b: 2}"}) {
+    const base::Error error = error_of(job("{}") + "---\n{a: 1}" + std::string(tail) + "\n---\n");
+    EXPECT_EQ(error.field, "line 6") << base::to_text(error);
+    EXPECT_NE(error.message.find("column 7 belongs to no document"), std::string::npos)
+        << base::to_text(error);
+  }
+  EXPECT_NE(error_of(",").message.find("column 1 belongs to no document"), std::string::npos);
+}
+
+TEST(Parse, AnswersEveryShortText) {
+  // All texts of up to four of these: none keeps the parser for ever, none is empty-handed.
+  constexpr std::string_view kMeaningful = "{}[]:,-?|a \n\"";
+  std::vector<std::string> texts{""};
+  std::size_t first = 0;
+  for (int length = 1; length <= 4; ++length) {
+    const std::size_t end = texts.size();
+    for (; first < end; ++first)
+      for (const char c : kMeaningful)
+        texts.push_back(texts[first] + c);
+  }
+  EXPECT_EQ(texts.size(), 30941U);  // 1 + 13 + 13^2 + 13^3 + 13^4
+  for (const std::string& text : texts) {
+    const auto result = parse(text);
+    if (result)
+      EXPECT_TRUE(result->empty()) << text;  // nothing so short is a document
+    else
+      ASSERT_FALSE(result.error().message.empty()) << text;
+  }
+}
+
 TEST(Parse, OneDocumentIsOne) {
   const auto two = parse_one(job("{}") + "---\n" + job("{}"));
   ASSERT_FALSE(two);

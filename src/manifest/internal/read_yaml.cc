@@ -34,7 +34,15 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   Tree take_document() { return std::move(document_); }
 
-  void OnDocumentStart(const YAML::Mark&) override {
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // At a token that can neither go on with a document nor begin one, such as the comma of {},
+    // the library gives an empty document, takes nothing, and would do so for ever.
+    if (mark.pos <= document_at_)
+      refuse(Code::InvalidArgument, mark.line + 1,
+             "not YAML: the text at column " + std::to_string(mark.column + 1) +
+                 " belongs to no document",
+             "check brackets and commas on this line and the one before; --- begins a document");
+    document_at_ = mark.pos;
     document_ = Tree{};
     open_.clear();
   }
@@ -139,6 +147,7 @@ class TreeBuilder : public YAML::EventHandler {
     parent.has_key = true;
   }
 
+  int document_at_ = -1;  // where the document begins, in characters
   Tree document_;
   std::vector<Open> open_;
 };
