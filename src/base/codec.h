@@ -4,17 +4,20 @@
 // A record is a run of fields and ends with a zero byte. A field is `number << 2 | wire` as a
 // varint, then by wire: 0 one varint (integers are zigzag-coded), 1 length and bytes, 2 a record,
 // 3 a count and that many elements, each preceded by its own wire byte. Unknown field numbers are
-// skipped, absent fields keep their defaults; only empty strings, lists, maps and optionals are
-// left out, so an integer zero survives a changed default. Decoding never trusts a length: every
-// read is checked against what is left, nesting is bounded by kMaxDepth.
+// skipped, absent fields keep their defaults; only empty strings, lists, maps and optionals that
+// are empty by default are left out, so an integer zero survives a changed default. Decoding never
+// trusts a length: every read is checked against what is left, nesting is bounded by kMaxDepth.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "base/assert.h"
 #include "base/fields.h"
 #include "base/result.h"
 
@@ -31,7 +34,7 @@ class Encoder {
   template <Record T>
   void record(const T& value) {
     T::fields(value, [this](int number, std::string_view, const auto& field) {
-      put_field(number, field);
+      if (!is_left_out(field) || is_kept_when_empty<T>(number)) put_field(number, field);
     });
     out_.push_back('\0');
   }
@@ -52,18 +55,38 @@ class Encoder {
   }
 
   template <class T>
+  static constexpr bool can_be_empty() {
+    return std::is_same_v<T, std::string> || IsVector<T>::value || IsMap<T>::value;
+  }
+
+  template <class T>
   static bool is_left_out(const T& value) {
     if constexpr (IsOptional<T>::value)
       return !value.has_value();
-    else if constexpr (std::is_same_v<T, std::string> || IsVector<T>::value || IsMap<T>::value)
+    else if constexpr (can_be_empty<T>())
       return value.empty();
     else
       return false;
   }
 
+  // An absent field reads as its default, which is not empty for every string.
+  template <Record T>
+  static bool is_kept_when_empty(int number) {
+    static const std::vector<int> kept = [] {
+      std::vector<int> numbers;
+      const T defaults{};
+      T::fields(defaults, [&numbers]<class F>(int each, std::string_view, const F& field) {
+        if constexpr (IsOptional<F>::value) ASSERT(!field.has_value());  // no bytes say "none"
+        if constexpr (can_be_empty<F>())
+          if (!is_left_out(field)) numbers.push_back(each);
+      });
+      return numbers;
+    }();
+    return std::ranges::find(kept, number) != kept.end();
+  }
+
   template <class T>
   void put_field(int number, const T& value) {
-    if (is_left_out(value)) return;
     put_varint(static_cast<std::uint64_t>(number) << 2 | static_cast<std::uint64_t>(wire_of<T>()));
     put_value(value);
   }

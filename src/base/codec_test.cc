@@ -91,6 +91,26 @@ TEST(Codec, KeepsAZeroWhereTheDefaultIsAnother) {
   EXPECT_EQ(*decode<Point>(encode(origin)), origin);
 }
 
+struct NotEmptyByDefault {
+  std::string name = "default";
+  std::vector<std::int32_t> sizes{1, 2};
+  std::map<std::string, std::int32_t> limits{{"gpu", 8}};
+  bool operator==(const NotEmptyByDefault&) const = default;
+  static void fields(auto& self, auto&& visit) {
+    visit(1, "name", self.name);
+    visit(2, "sizes", self.sizes);
+    visit(3, "limits", self.limits);
+  }
+};
+
+TEST(Codec, KeepsEmptinessWhereTheDefaultIsNotEmpty) {
+  const NotEmptyByDefault empty{.name = {}, .sizes = {}, .limits = {}};
+  const auto again = decode<NotEmptyByDefault>(encode(empty));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, empty);
+  EXPECT_EQ(decode<NotEmptyByDefault>(encode(NotEmptyByDefault{})).value(), NotEmptyByDefault{});
+}
+
 TEST(Codec, WritesTheSameBytesForEver) {
   // x: tag 1<<2|0, zigzag(1) = 2; y: tag 2<<2|0, zigzag(-1) = 1; end.
   EXPECT_EQ(encode(Point{.x = 1, .y = -1}), std::string("\x04\x02\x08\x01\x00", 5));
