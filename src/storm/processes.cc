@@ -84,6 +84,7 @@ bool Processes::recover(Process& process, base::Instant now) {
     return false;
   }
   around_.watch.catch_up(*process.store);
+  around_.orders.judge(around_.watch.state());
   process.link->watch(
       [&process](controller::Observation seen) { process.inbox.push_back(std::move(seen)); });
   return true;
@@ -187,6 +188,7 @@ void Processes::turn(Process& process, base::Instant now) {
     return;
   }
   around_.watch.catch_up(*process.store);
+  around_.orders.judge(around_.watch.state());
   // Where nobody took the journal over after all, the old one is still the only one.
   if (is_replaced && is_older && around_.watch.state().last_sequence != before)
     around_.violations.add("8 two controllers serve", "an older one wrote events after {}",

@@ -33,6 +33,7 @@ class Processes {
     Wire::Machines& machines;
     Clients& clients;
     Watch& watch;
+    Orders& orders;
     FaultPlan& plan;
     Violations& violations;
   };

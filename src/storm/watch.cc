@@ -219,6 +219,7 @@ void Watch::check_explanations(const controller::Controller& controller, base::I
       violations_.add("24 waits without an explanation", "workload {}", id.value);
       continue;
     }
+    check_told(state.workloads.at(id), *plan.answer);
     // Taking back may wait for the queue's head, a back-off or an equal one; free room may not.
     if (starts_in_free_room(*plan.answer))
       violations_.add("18 could start and waits", "workload {}: {}", id.value, brief(*plan.answer));
@@ -227,6 +228,18 @@ void Watch::check_explanations(const controller::Controller& controller, base::I
       violations_.add("24 an untrue explanation", "workload {}: {}\n  {}", id.value, difference,
                       brief(*plan.answer));
   }
+}
+
+// Who waits was told what for, and is told anew when that changes; being held or backing off is
+// seen in the workload itself and is no decision.
+void Watch::check_told(const model::WorkloadRecord& record, const model::Explanation& why) {
+  const model::Reason reason = model::reason_of(why);
+  const bool is_no_decision = reason == model::Reason::Held || reason == model::Reason::BackOff;
+  if (why.verdict == model::Verdict::Starts || is_no_decision) return;
+  if (!model::is_same_wait(record.wait_reason, reason))
+    violations_.add("24 was told another reason", "workload {}: {}, but {}\n  {}",
+                    record.workload.id.value, base::name_of(record.wait_reason),
+                    base::name_of(reason), brief(why));
 }
 
 void Watch::check_checkpoint() {

@@ -76,6 +76,7 @@ class Watch {
   void compare_plans(const controller::Controller& controller, base::Instant now);
   void check_explanations(const controller::Controller& controller, base::Instant now,
                           std::int64_t at_most);
+  void check_told(const model::WorkloadRecord& record, const model::Explanation& why);
   void check_checkpoint();
   void check_ledger();
 

@@ -32,8 +32,8 @@ bool is_about_attempt(const Observation& observation) {
 
 }  // namespace
 
-Wire::Wire(Machines& machines, Hardware& hardware, FaultPlan& plan)
-    : machines_(machines), hardware_(hardware), plan_(plan) {}
+Wire::Wire(Machines& machines, Hardware& hardware, Orders& orders, FaultPlan& plan)
+    : machines_(machines), hardware_(hardware), orders_(orders), plan_(plan) {}
 
 void Wire::begin(std::function<void(const Observation&)> deliver) {
   deliver_ = std::move(deliver);
@@ -86,6 +86,7 @@ void Wire::deliver_start(const StartEffect& effect) {
 }
 
 void Wire::send(ProcessId process, const StartEffect& effect) {
+  orders_.hear(effect);
   if (plan_.twists("link.start.doubled"))
     post(now_ + base::milliseconds(plan_.amount(0, 20'000)), effect, process);
   if (plan_.twists("link.start.lost")) {
@@ -100,6 +101,7 @@ void Wire::send(ProcessId process, const StartEffect& effect) {
 }
 
 void Wire::send(ProcessId process, const StopEffect& effect) {
+  orders_.hear(effect);
   if (plan_.twists("link.stop.doubled"))
     post(now_ + base::milliseconds(plan_.amount(0, 20'000)), effect, process);
   if (plan_.twists("link.stop.lost")) {
@@ -116,7 +118,9 @@ void Wire::send(ProcessId process, const StopEffect& effect) {
 // What this process sent before is not overtaken by the forgetting; what an older one sent may come
 // at any time, and only its epoch tells.
 void Wire::send_forget(ProcessId process, model::AttemptId attempt) {
-  if (plan_.twists("link.forget.lost")) return;
+  const bool is_lost = plan_.twists("link.forget.lost");
+  orders_.hear_forget(attempt, is_lost);
+  if (is_lost) return;
   std::erase_if(messages_, [attempt, process](const auto& entry) {
     if (entry.second.sender != process) return false;
     const auto* start = std::get_if<StartEffect>(&entry.second.content);

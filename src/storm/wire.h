@@ -18,6 +18,7 @@
 #include "controller/cluster_backend.h"
 #include "storm/fault_plan.h"
 #include "storm/hardware.h"
+#include "storm/orders.h"
 
 namespace storm {
 
@@ -28,7 +29,7 @@ class Wire {
  public:
   using Machines = backends::simulated::SimulatedBackend;
   // All of them outlive the wire.
-  Wire(Machines& machines, Hardware& hardware, FaultPlan& plan);
+  Wire(Machines& machines, Hardware& hardware, Orders& orders, FaultPlan& plan);
 
   // Takes the sink of the machines; `deliver` is told of what arrives.
   void begin(std::function<void(const controller::Observation&)> deliver);
@@ -37,7 +38,6 @@ class Wire {
   base::Instant next_due() const;
   // What it had not sent yet dies with it; what is under way is not.
   void drop_process(ProcessId process);
-  // No message is under way.
 
   void send(ProcessId process, const controller::StartEffect& effect);
   void send(ProcessId process, const controller::StopEffect& effect);
@@ -63,6 +63,7 @@ class Wire {
 
   Machines& machines_;
   Hardware& hardware_;
+  Orders& orders_;
   FaultPlan& plan_;
   std::function<void(const controller::Observation&)> deliver_;
   base::Instant now_;

@@ -65,7 +65,8 @@ World::World(const Scenario& scenario)
       machines_(
           {.name = "simulated", .start_delay = swarm_.start_delay, .stop_delay = swarm_.stop_delay},
           organisation_.nodes(), now_),
-      wire_(machines_, hardware_, plan_),
+      orders_(violations_),
+      wire_(machines_, hardware_, orders_, plan_),
       disk_(swarm_.journal, plan_, [this](base::Duration slept) { now_ = now_ + slept; }),
       watch_(scenario.seed, violations_),
       clients_(plan_, watch_, violations_),
@@ -76,6 +77,7 @@ World::World(const Scenario& scenario)
                   .machines = machines_,
                   .clients = clients_,
                   .watch = watch_,
+                  .orders = orders_,
                   .plan = plan_,
                   .violations = violations_}),
       happenings_({.organisation = organisation_,
@@ -279,6 +281,7 @@ void World::expect_drained() {
     return;
   }
   hardware_.compare(serving->state());
+  if (const auto kept = machines_.list()) orders_.compare(*kept, serving->state());
   const base::Instant clock = processes_.clock(now_);
   serving->state().workloads.each([&](model::WorkloadId, const model::WorkloadRecord& record) {
     if (!model::is_finished(record.phase) && is_simple(record.workload)) expect_lasting(record);

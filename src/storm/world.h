@@ -34,15 +34,13 @@ class World {
   explicit World(const Scenario& scenario);
 
   Outcome run();
-  // Of a finished run: hits of points, for a scenario that names them.
-  // How many actions and nodes the seed has.
   // Called with each event when it is durable; for people who look for a cause.
   void on_event(std::function<void(const model::Event&)> listener);
 
  private:
   std::int64_t situation() const;
-  // Moves to the next thing that happens, at latest `until`; false: nothing does before that.
   bool has_seen_enough() const;
+  // Moves to the next thing that happens, at latest `until`; false: nothing does before that.
   bool step(base::Instant until);
   void live_until(base::Instant until);
   void do_what_is_due();
@@ -64,6 +62,7 @@ class World {
   FaultPlan plan_;
   Hardware hardware_;
   Wire::Machines machines_;
+  Orders orders_;
   Wire wire_;
   Disk disk_;
   Watch watch_;
