@@ -35,6 +35,7 @@
 #include "platform/log.h"
 #include "platform/system_clock.h"
 #include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/write_cache.h"
 #include "telemetry/metrics.h"
 
 namespace berthd {
@@ -116,6 +117,7 @@ class Daemon {
   Settings settings_;
   std::optional<backends::local::Descriptor> lock_;
   std::filesystem::path admin_token_;
+  std::optional<store::WriteCache> write_cache_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<identity::TokenIdentity> identity_;
   std::unique_ptr<devices::nvidia::Nvml> nvml_;
@@ -151,7 +153,12 @@ Result<Done> Daemon::open_folder() {
   if (auto made = platform::create_file(journal, "");
       !made && made.error().code != Code::AlreadyExists)
     return made;
-  auto store = store::SqliteStore::open({.file = journal});
+  if (settings_.write_cache) {
+    write_cache_.emplace(base::Seed{*settings_.write_cache});
+    LOG(Warning, "journal_behind_write_cache", {"seed", *settings_.write_cache});
+  }
+  auto store = store::SqliteStore::open(
+      {.file = journal, .vfs = write_cache_ ? write_cache_->vfs() : std::string()});
   if (!store) return tl::unexpected(std::move(store.error()));
   store_ = std::move(*store);
   auto token =

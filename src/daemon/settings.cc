@@ -89,6 +89,14 @@ base::Result<Settings> load_settings(const ServeOptions& options) {
     settings.data_folder = std::move(*standard);
   }
   settings.data_folder = std::filesystem::absolute(settings.data_folder).lexically_normal();
+  if (const std::string seed = from_environment(options, "BERTH_WRITE_CACHE"); !seed.empty()) {
+    const auto number = base::parse_integer(seed);
+    if (!number || *number < 0)
+      return base::fail_field(Code::InvalidArgument, "BERTH_WRITE_CACHE",
+                              "\"" + seed + "\" is not a seed",
+                              "set a number from 0, or leave it out: it is for tests");
+    settings.write_cache = static_cast<std::uint64_t>(*number);
+  }
   return settings;
 }
 

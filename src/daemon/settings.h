@@ -3,6 +3,7 @@
 // checked. Errors name the flag or the place in the file.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -16,6 +17,8 @@ struct Settings {
   std::string address;  // numeric
   std::uint16_t port = 0;
   std::string config_folder;  // what names in the file are relative to
+  // Of BERTH_WRITE_CACHE, for tests: the journal lies behind a store::WriteCache with this seed.
+  std::optional<std::uint64_t> write_cache;
   manifest::DaemonConfig config;
 };
 

@@ -50,6 +50,16 @@ TEST_F(SettingsTest, FlagsWinOverTheFileAndTheFileOverDefaults) {
   EXPECT_EQ(settings->data_folder, "/elsewhere");
 }
 
+TEST_F(SettingsTest, AWriteCacheIsThereWhenATestAsksForIt) {
+  const auto with = [](const std::string& seed) {
+    return load_settings({.environment = {{"HOME", "/home/ann"}, {"BERTH_WRITE_CACHE", seed}}});
+  };
+  EXPECT_EQ(with("")->write_cache, std::nullopt);
+  EXPECT_EQ(with("7")->write_cache, 7U);
+  for (const char* wrong : {"yes", "-1", "1x", "99999999999999999999"})
+    EXPECT_EQ(with(wrong).error().field, "BERTH_WRITE_CACHE") << wrong;
+}
+
 TEST_F(SettingsTest, AWrongFileOrAddressIsNamed) {
   EXPECT_NE(load_settings(with_file("listn: x")).error().field.find("listn"), std::string::npos);
   EXPECT_NE(load_settings(with_file("listen: gpu-1:80")).error().field.find("berth.yaml: listen"),

@@ -19,6 +19,7 @@
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/volatile_disk.h"
+#include "store/sqlite/write_cache.h"
 
 namespace {
 
@@ -65,6 +66,20 @@ class VolatileWorld final : public StoreWorld {
  private:
   store::VolatileDisk disk_;
   std::vector<std::unique_ptr<store::DiskProcess>> processes_;
+};
+
+class WriteCacheWorld final : public StoreWorld {
+ public:
+  std::unique_ptr<Store> open() override {
+    auto opened =
+        store::SqliteStore::open({.file = folder_.path() / "journal.db", .vfs = cache_.vfs()});
+    if (!opened) ADD_FAILURE() << base::to_text(opened.error());
+    return std::move(*opened);
+  }
+
+ private:
+  platform::TemporaryFolder folder_;
+  store::WriteCache cache_{base::Seed{7}};
 };
 
 struct Implementation {
@@ -293,7 +308,9 @@ INSTANTIATE_TEST_SUITE_P(
     Stores, StoreContract,
     testing::Values(Implementation{"memory", [] { return std::make_unique<MemoryWorld>(); }},
                     Implementation{"sqlite", [] { return std::make_unique<SqliteWorld>(); }},
-                    Implementation{"volatile", [] { return std::make_unique<VolatileWorld>(); }}),
+                    Implementation{"volatile", [] { return std::make_unique<VolatileWorld>(); }},
+                    Implementation{"write_cache",
+                                   [] { return std::make_unique<WriteCacheWorld>(); }}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
