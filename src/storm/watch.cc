@@ -231,17 +231,15 @@ void Watch::check_explanations(const controller::Controller& controller, base::I
 }
 
 // Who waits was told what for, and is told anew when that changes; being held or backing off is
-// seen in the workload itself and is no decision. A cycle may know from a bound that no set of
-// victims is enough where the search for them names the guarantee that is in its way.
+// seen in the workload itself and is no decision. That it is a quota which bars the room that
+// victims would make only a search finds out; what is waited for is victims.
 void Watch::check_told(const model::WorkloadRecord& record, const model::Explanation& why) {
   using enum model::Reason;
   const model::Reason reason = model::reason_of(why);
   if (why.verdict == model::Verdict::Starts || reason == Held || reason == BackOff) return;
-  const bool is_of_victims = why.steps.back().test == model::Test::Victims;
-  const auto roughly = [is_of_victims](model::Reason each) {
-    return is_of_victims && each == GuaranteeOfOther ? NotEnoughVictims : each;
-  };
-  if (!model::is_same_wait(roughly(record.wait_reason), roughly(reason)))
+  const bool is_barred = why.steps.back().test == model::Test::Victims &&
+                         (reason == GuaranteeOfOther || reason == QueueMax);
+  if (!model::is_same_wait(record.wait_reason, is_barred ? NotEnoughVictims : reason))
     violations_.add("24 was told another reason", "workload {}: {}, but {}\n  {}",
                     record.workload.id.value, base::name_of(record.wait_reason),
                     base::name_of(reason), brief(why));

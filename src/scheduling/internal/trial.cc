@@ -268,7 +268,7 @@ class Chain {
       trial_.cause = search.cause;
       return true;
     }
-    fail(search.failure);
+    fail(search.wait);
     note_until(search.until);
     return false;
   }

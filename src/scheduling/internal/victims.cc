@@ -243,6 +243,7 @@ VictimSearch find_victims(const TrialWorld& world, const Taker& taker, const Req
     }
   }
   result.until = failure.until;
+  result.wait = failure.reason;
   if (result.failure == Reason::None) result.failure = failure.reason;
   return result;
 }

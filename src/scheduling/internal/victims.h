@@ -18,7 +18,12 @@ struct VictimSearch {
   model::Reason cause = model::Reason::None;
   model::Placement placement;  // of the taker once they are gone
   std::int64_t placeable = 0;  // members that could be placed with all of them gone
+  // For the explanation; names the quota that bars the room which the victims would make, where the
+  // search met one.
   model::Reason failure = model::Reason::None;
+  // What the workload waits for. Known without a search, so that a cycle, which often has a bound
+  // instead of one, and an explanation, which has none, agree.
+  model::Reason wait = model::Reason::None;
   std::optional<base::Instant> until;
 };
 // `need`: the sum of the minima. Leaves view and quotas as they were. `placeable` is only counted
