@@ -10,11 +10,14 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/assert.h"
+#include "store/sqlite/internal/unsynced_change.h"
+#include "store/sqlite/internal/vfs_methods.h"
 
 namespace store {
 
@@ -22,38 +25,26 @@ namespace sqlite {
 
 namespace {
 
-// What a disk writes whole or not at all; the smallest that is in use.
-constexpr sqlite3_int64 kPiece = 512;
-
-struct Change {
-  sqlite3_int64 at = 0;              // offset; of a truncation the new size
-  std::optional<std::string> bytes;  // none: a truncation
-};
-
 // What of one file is not synced, in the order in which it was written.
-using Unsynced = std::vector<Change>;
+using Unsynced = std::vector<UnsyncedChange>;
 
-sqlite3_int64 size_with(const Unsynced& unsynced, sqlite3_int64 size) {
-  for (const Change& change : unsynced) {
-    const auto length = change.bytes ? static_cast<sqlite3_int64>(change.bytes->size()) : 0;
-    size = change.bytes ? std::max(size, change.at + length) : change.at;
-  }
+std::size_t size_with(const Unsynced& unsynced, std::size_t size) {
+  for (const UnsyncedChange& change : unsynced)
+    size = change.bytes ? std::max(size, change.end()) : change.at;
   return size;
 }
 
 // `bytes`, read from `offset` of the disk, as they are with what is not synced.
-void overlay(const Unsynced& unsynced, char* bytes, sqlite3_int64 amount, sqlite3_int64 offset) {
-  for (const Change& change : unsynced) {
-    const auto length = change.bytes ? static_cast<sqlite3_int64>(change.bytes->size()) : 0;
-    const sqlite3_int64 from = std::max(change.at, offset);
-    const sqlite3_int64 to =
-        change.bytes ? std::min(change.at + length, offset + amount) : offset + amount;
+void overlay(const Unsynced& unsynced, std::span<char> bytes, std::size_t offset) {
+  const std::size_t end = offset + bytes.size();
+  for (const UnsyncedChange& change : unsynced) {
+    const std::size_t from = std::max(change.at, offset);
+    const std::size_t to = change.bytes ? std::min(change.end(), end) : end;
     if (from >= to) continue;
     if (change.bytes)
-      std::memcpy(bytes + (from - offset), change.bytes->data() + (from - change.at),
-                  static_cast<std::size_t>(to - from));
+      std::memcpy(&bytes[from - offset], &(*change.bytes)[from - change.at], to - from);
     else
-      std::memset(bytes + (from - offset), 0, static_cast<std::size_t>(to - from));
+      std::memset(&bytes[from - offset], 0, to - from);
   }
 }
 
@@ -110,8 +101,7 @@ struct CacheCalls {
   }
 
   static int close(sqlite3_file* file) {
-    const int code =
-        disk(file)->pMethods == nullptr ? SQLITE_OK : disk(file)->pMethods->xClose(disk(file));
+    const int code = disk(file)->pMethods->xClose(disk(file));
     own(file).~File();
     return code;
   }
@@ -121,7 +111,8 @@ struct CacheCalls {
     const bool is_read = code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ;
     if (own(file).unsynced == nullptr || own(file).unsynced->empty() || !is_read) return code;
     // A short read has filled the rest with zeros, as SQLite asks of it.
-    overlay(*own(file).unsynced, static_cast<char*>(into), amount, offset);
+    overlay(*own(file).unsynced, {static_cast<char*>(into), static_cast<std::size_t>(amount)},
+            static_cast<std::size_t>(offset));
     sqlite3_int64 there = 0;
     const int sized = size_locked(file, &there);
     if (sized != SQLITE_OK) return sized;
@@ -134,29 +125,31 @@ struct CacheCalls {
       const std::scoped_lock lock(own(file).owner->mutex_);
       const std::string_view bytes(static_cast<const char*>(from),
                                    static_cast<std::size_t>(amount));
-      own(file).unsynced->push_back({.at = offset, .bytes = std::string(bytes)});
-      return write_some(file, bytes, offset);
+      Unsynced& unsynced = *own(file).unsynced;
+      unsynced.push_back({.at = static_cast<std::size_t>(offset), .bytes = std::string(bytes)});
+      const int code = write_some(file, bytes, static_cast<std::size_t>(offset));
+      if (code != SQLITE_OK) unsynced.pop_back();
+      return code;
     });
   }
   // What the disk did of its own accord, before anyone asked for it.
-  static int write_some(sqlite3_file* file, std::string_view bytes, sqlite3_int64 offset) {
-    const sqlite3_int64 end = offset + static_cast<sqlite3_int64>(bytes.size());
-    for (sqlite3_int64 at = offset; at < end;) {
-      const sqlite3_int64 next = std::min(end, (at / kPiece + 1) * kPiece);
-      if (own(file).owner->random_.chance(1, 2)) {
-        const int code = disk(file)->pMethods->xWrite(disk(file), bytes.data() + (at - offset),
-                                                      static_cast<int>(next - at), at);
-        if (code != SQLITE_OK) return code;
-      }
-      at = next;
-    }
-    return SQLITE_OK;
+  static int write_some(sqlite3_file* file, std::string_view bytes, std::size_t offset) {
+    int code = SQLITE_OK;
+    each_piece(offset, bytes, [&](std::size_t at, std::string_view piece) {
+      if (own(file).owner->random_.chance(1, 2)) code = write_through(file, piece, at);
+      return code == SQLITE_OK;
+    });
+    return code;
+  }
+  static int write_through(sqlite3_file* file, std::string_view bytes, std::size_t at) {
+    return disk(file)->pMethods->xWrite(disk(file), bytes.data(), static_cast<int>(bytes.size()),
+                                        static_cast<sqlite3_int64>(at));
   }
   static int truncate(sqlite3_file* file, sqlite3_int64 size) {
     if (own(file).unsynced == nullptr) return disk(file)->pMethods->xTruncate(disk(file), size);
     return guarded([&] {
       const std::scoped_lock lock(own(file).owner->mutex_);
-      own(file).unsynced->push_back({.at = size, .bytes = std::nullopt});
+      own(file).unsynced->push_back({.at = static_cast<std::size_t>(size), .bytes = std::nullopt});
       return SQLITE_OK;
     });
   }
@@ -164,10 +157,10 @@ struct CacheCalls {
     const std::scoped_lock lock(own(file).owner->mutex_);
     const sqlite3_io_methods& to = *disk(file)->pMethods;
     if (own(file).unsynced != nullptr) {
-      for (const Change& change : *own(file).unsynced) {
-        const int code = change.bytes ? to.xWrite(disk(file), change.bytes->data(),
-                                                  static_cast<int>(change.bytes->size()), change.at)
-                                      : to.xTruncate(disk(file), change.at);
+      for (const UnsyncedChange& change : *own(file).unsynced) {
+        const int code = change.bytes
+                             ? write_through(file, *change.bytes, change.at)
+                             : to.xTruncate(disk(file), static_cast<sqlite3_int64>(change.at));
         if (code != SQLITE_OK) return code;
       }
     }
@@ -178,7 +171,8 @@ struct CacheCalls {
   static int size_locked(sqlite3_file* file, sqlite3_int64* size) {
     const int code = disk(file)->pMethods->xFileSize(disk(file), size);
     if (code == SQLITE_OK && own(file).unsynced != nullptr)
-      *size = size_with(*own(file).unsynced, *size);
+      *size = static_cast<sqlite3_int64>(
+          size_with(*own(file).unsynced, static_cast<std::size_t>(*size)));
     return code;
   }
   static int size(sqlite3_file* file, sqlite3_int64* size) {
@@ -243,27 +237,7 @@ struct CacheCalls {
   static const sqlite3_io_methods kFiles;
 };
 
-const sqlite3_io_methods CacheCalls::kFiles = [] {
-  sqlite3_io_methods methods{};
-  methods.iVersion = 2;  // without version 3: nothing is read past us by mmap
-  methods.xClose = close;
-  methods.xRead = read;
-  methods.xWrite = write;
-  methods.xTruncate = truncate;
-  methods.xSync = sync;
-  methods.xFileSize = size;
-  methods.xLock = lock;
-  methods.xUnlock = unlock;
-  methods.xCheckReservedLock = is_reserved;
-  methods.xFileControl = control;
-  methods.xSectorSize = sector_size;
-  methods.xDeviceCharacteristics = characteristics;
-  methods.xShmMap = map_memory;
-  methods.xShmLock = lock_memory;
-  methods.xShmBarrier = memory_barrier;
-  methods.xShmUnmap = unmap_memory;
-  return methods;
-}();
+const sqlite3_io_methods CacheCalls::kFiles = methods_of<CacheCalls>();
 
 int CacheCalls::open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
                      int* given) {

@@ -16,26 +16,15 @@
 
 #include "platform/file.h"
 #include "store/sqlite/sqlite_store.h"
+#include "testing/journal_batch.h"
 
 namespace store {
 namespace {
 
 using model::Event;
 using model::Sequence;
-
-constexpr std::uint64_t kBatch = 5;
-
-std::vector<Event> batch(std::uint64_t number) {
-  std::vector<Event> events;
-  for (std::uint64_t i = number * kBatch + 1; i <= (number + 1) * kBatch; ++i)
-    events.push_back(
-        {.sequence = Sequence(i),
-         .at = base::Instant{static_cast<std::int64_t>(i)},
-         .actor = "ann",
-         .body = model::CommandRefused{
-             .command = "submit", .code = "NotFound", .message = std::string(700, 'm')}});
-  return events;
-}
+using testkit::batch;
+using testkit::kBatch;
 
 // In a process that kills itself when the deed is done; a deed that returns false has failed.
 void die_after(const std::function<bool()>& deed) {

@@ -7,9 +7,6 @@ namespace store::sqlite {
 
 namespace {
 
-// What a disk writes whole or not at all; the smallest that is in use.
-constexpr std::size_t kPiece = 512;
-
 void put(std::string& content, std::size_t offset, std::string_view bytes) {
   if (content.size() < offset + bytes.size()) content.resize(offset + bytes.size());
   content.replace(offset, bytes.size(), bytes);
@@ -28,7 +25,7 @@ void VolatileFile::truncate(std::size_t size) {
 }
 
 void VolatileFile::sync() {
-  for (const Change& change : std::exchange(unsynced_, {})) {
+  for (const UnsyncedChange& change : std::exchange(unsynced_, {})) {
     if (change.bytes)
       put(durable_, change.at, *change.bytes);
     else
@@ -37,18 +34,15 @@ void VolatileFile::sync() {
 }
 
 void VolatileFile::lose_unsynced(base::Random& random) {
-  for (const Change& change : std::exchange(unsynced_, {})) {
+  for (const UnsyncedChange& change : std::exchange(unsynced_, {})) {
     if (!change.bytes) {
       if (random.chance(1, 2)) durable_.resize(change.at);
       continue;
     }
-    const std::size_t end = change.at + change.bytes->size();
-    for (std::size_t at = change.at; at < end;) {
-      const std::size_t next = std::min(end, (at / kPiece + 1) * kPiece);
-      if (random.chance(1, 2))
-        put(durable_, at, std::string_view(*change.bytes).substr(at - change.at, next - at));
-      at = next;
-    }
+    each_piece(change.at, *change.bytes, [&](std::size_t at, std::string_view piece) {
+      if (random.chance(1, 2)) put(durable_, at, piece);
+      return true;
+    });
   }
   content_ = durable_;
 }

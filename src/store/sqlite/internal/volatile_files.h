@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/random.h"
+#include "store/sqlite/internal/unsynced_change.h"
 
 namespace store::sqlite {
 
@@ -26,12 +26,8 @@ class VolatileFile {
   void lose_unsynced(base::Random& random);
 
  private:
-  struct Change {
-    std::size_t at = 0;                // offset; of a truncation the new size
-    std::optional<std::string> bytes;  // none: a truncation
-  };
   std::string content_, durable_;
-  std::vector<Change> unsynced_;
+  std::vector<UnsyncedChange> unsynced_;
 };
 
 // Names are durable apart from what is in the files.

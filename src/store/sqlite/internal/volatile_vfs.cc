@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "platform/fault_point.h"
+#include "store/sqlite/internal/vfs_methods.h"
 
 namespace store::sqlite {
 
@@ -329,27 +330,7 @@ struct VfsCalls {
   static const sqlite3_io_methods kFiles;
 };
 
-const sqlite3_io_methods VfsCalls::kFiles = [] {
-  sqlite3_io_methods methods{};
-  methods.iVersion = 2;
-  methods.xClose = close;
-  methods.xRead = read;
-  methods.xWrite = write;
-  methods.xTruncate = truncate;
-  methods.xSync = sync;
-  methods.xFileSize = size;
-  methods.xLock = lock;
-  methods.xUnlock = unlock;
-  methods.xCheckReservedLock = is_reserved;
-  methods.xFileControl = control;
-  methods.xSectorSize = sector_size;
-  methods.xDeviceCharacteristics = characteristics;
-  methods.xShmMap = map_memory;
-  methods.xShmLock = lock_memory;
-  methods.xShmBarrier = memory_barrier;
-  methods.xShmUnmap = unmap_memory;
-  return methods;
-}();
+const sqlite3_io_methods VfsCalls::kFiles = methods_of<VfsCalls>();
 
 int VfsCalls::open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* given) {
   auto& opened = *new (file) File{};
