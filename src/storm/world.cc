@@ -202,7 +202,9 @@ void World::settle() {
   live_until(now_ + kSettling);
   const controller::Controller* serving = processes_.serving();
   const bool is_quiet = wire_.next_due() == base::kNever;
-  if (!is_given_up_ && is_quiet && serving != nullptr && serving->next_due() > now_)
+  // What cannot be written down, with a full disk, is not believed either.
+  const bool can_know = serving != nullptr && !serving->is_degraded();
+  if (!is_given_up_ && is_quiet && can_know && serving->next_due() > now_)
     hardware_.compare_devices(machines_.nodes(), serving->state());
   happenings_.repair(now_);
   live_until(now_ + kSettling);
