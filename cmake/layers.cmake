@@ -5,7 +5,7 @@
 # ---- pure: decides, touches nothing outside ----
 berth_layer(NAME base RANK 0 PURE LIBS fmt::fmt tl::expected)
 berth_layer(NAME model RANK 1 PURE DEPS base)
-berth_layer(NAME policy RANK 2 PURE DEPS base model TEST_DEPS lifecycle)
+berth_layer(NAME policy RANK 2 PURE DEPS base model LIBS Boost::headers TEST_DEPS lifecycle)
 berth_layer(NAME lifecycle RANK 3 PURE DEPS base model policy TEST_DEPS invariants)
 berth_layer(NAME serving RANK 3 PURE DEPS base model policy)
 berth_layer(NAME governance RANK 3 PURE DEPS base model policy)

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "policy/request_mix.h"
+
 namespace testkit {
 
 namespace {
@@ -210,6 +212,8 @@ model::PolicySet RandomWorld::random_policy() {
   policy.allows_reclaim = !choices_->chance(1, 4);
   policy.allows_preemption = !choices_->chance(1, 4);
   if (choices_->chance(1, 3)) policy.claim_lifetime = base::seconds(10);
+  if (choices_->chance(1, 2))
+    policy.placement = static_cast<model::PlacementRule>(choices_->below(7));
   return policy;
 }
 
@@ -246,7 +250,7 @@ void RandomWorld::fail_something() {
 }
 
 void RandomWorld::change_something() {
-  switch (choices_->below(4)) {
+  switch (choices_->below(5)) {
     case 0:
       tell("a queue changes");
       world_.define(random_queue(choices_->one_of(leaf_queues_), true));
@@ -255,7 +259,11 @@ void RandomWorld::change_something() {
       tell("the policy changes");
       world_.define(random_policy());
       break;
-    case 2: {
+    case 2:
+      tell("the mix is learned");
+      world_.record(model::MixChanged{policy::mix_of(world_.state())});
+      break;
+    case 3: {
       const auto number = static_cast<int>(world_.state().nodes.size()) + 1;
       tell(fmt::format("node {} appears", number));
       if (number < 7) world_.see(random_node(number));

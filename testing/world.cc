@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "lifecycle/apply.h"
 #include "lifecycle/retry.h"
+#include "policy/request_mix.h"
 
 namespace testkit {
 
@@ -167,6 +168,7 @@ model::Plan World::ask(const scheduling::Question& question) const {
 }
 
 model::Plan World::cycle() {
+  if (policy::is_mix_due(*state_)) record(model::MixChanged{policy::mix_of(*state_)});
   model::Plan plan = plan_only();
   if (before_plan_applies) before_plan_applies(plan);
   for (const model::Decision& decision : plan.decisions) {

@@ -10,6 +10,7 @@
 #include "lifecycle/checkpoint.h"
 #include "platform/fault_point.h"
 #include "platform/log.h"
+#include "policy/request_mix.h"
 
 namespace controller {
 
@@ -19,7 +20,8 @@ namespace {
 template <class Body>
 constexpr bool is_irrelevant_to_planning =
     std::is_same_v<Body, model::CommandRefused> || std::is_same_v<Body, model::AttemptRunning> ||
-    std::is_same_v<Body, model::Decided> || std::is_same_v<Body, model::WorkloadsForgotten>;
+    std::is_same_v<Body, model::Decided> || std::is_same_v<Body, model::WorkloadsForgotten> ||
+    std::is_same_v<Body, model::MixChanged>;
 
 void count(ControllerCounters& counters, const model::Decision& decision) {
   if (std::holds_alternative<model::Start>(decision.body)) ++counters.starts;
@@ -208,6 +210,7 @@ void Controller::turn(base::Instant now, Inbox inbox) {
     parts.observe(observation);
   if (std::exchange(parts.must_settle_nodes, false)) parts.settle_all_nodes();
   parts.forget_finished();
+  if (policy::is_mix_due(parts.state)) parts.record(model::MixChanged{policy::mix_of(parts.state)});
   if (parts.batch.must_plan || parts.due <= parts.now)
     parts.plan();
   else if (!parts.batch.events.empty())

@@ -7,6 +7,7 @@
 #include "lifecycle/internal/occupancy.h"
 #include "lifecycle/retry.h"
 #include "policy/charge.h"
+#include "policy/request_mix.h"
 
 namespace lifecycle {
 
@@ -82,6 +83,7 @@ void apply_body(State& state, const model::WorkloadSubmitted& event) {
   record.eligible_at = state.now;
   record.claim_allowed_at = state.now;
   record.ask = policy::ask_of(state, workload);
+  policy::count_requests(state.requests, workload);
   if (state.next_workload <= workload.id) state.next_workload = WorkloadId(workload.id.value + 1);
   if (!workload.name.empty()) state.workload_by_name[{workload.queue, workload.name}] = workload.id;
   if (!workload.request_key.empty())
@@ -147,6 +149,10 @@ void apply_body(State& state, const model::ResourceDefined& event) {
   state.resources[event.resource] = event.name;
 }
 void apply_body(State& state, const model::PolicyChanged& event) { state.policy = event.policy; }
+void apply_body(State& state, const model::MixChanged& event) {
+  state.mix = event.mix;
+  state.requests.members_at_mix = state.requests.members;
+}
 
 // ---- observations ----
 

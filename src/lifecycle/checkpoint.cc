@@ -89,9 +89,9 @@ StoredWorkload stored(const model::WorkloadRecord& record) {
 
 StoredState stored(const State& state) {
   const auto& [pools, nodes, queues, classes, workloads, claims, topologies, resources, policy,
-               pool_by_name, node_by_name, queue_by_name, class_by_name, workload_by_name,
-               workload_by_request_key, held, free, secured, finished, last_sequence, now, epoch,
-               next_workload, next_claim, next_node] = state;
+               requests, mix, pool_by_name, node_by_name, queue_by_name, class_by_name,
+               workload_by_name, workload_by_request_key, held, free, secured, finished,
+               last_sequence, now, epoch, next_workload, next_claim, next_node] = state;
   StoredState out{.last_sequence = last_sequence,
                   .now = now,
                   .epoch = epoch,
@@ -111,7 +111,9 @@ StoredState stored(const State& state) {
                   .held = held,
                   .free = free,
                   .secured = secured,
-                  .finished = {}};
+                  .finished = {},
+                  .mix = mix,
+                  .requests = requests};
   for (const auto& [key, workload] : workload_by_name)
     out.workload_by_name.push_back({key.first, key.second, workload});
   for (const auto& [at, workload] : finished)
@@ -129,6 +131,8 @@ void restore(State& state, StoredState&& from) {
   state.next_claim = from.next_claim;
   state.next_node = from.next_node;
   state.policy = std::move(from.policy);
+  state.mix = std::move(from.mix);
+  state.requests = std::move(from.requests);
   state.claims = std::move(from.claims);
   state.topologies = std::move(from.topologies);
   state.resources = std::move(from.resources);

@@ -228,6 +228,7 @@ PolicyDocument a_policy() {
   policy.age_credit_every = a_duration();
   policy.age_credit_max = *inRange<std::int64_t>(0, 1000);
   policy.keeps_finished = a_duration();
+  if (*arbitrary<bool>()) policy.placement = static_cast<model::PlacementRule>(*inRange(0, 7));
   return document;
 }
 

@@ -17,6 +17,7 @@
 #include "model/policy_set.h"
 #include "model/pool.h"
 #include "model/queue.h"
+#include "model/request_mix.h"
 #include "model/workload.h"
 #include "model/workload_class.h"
 
@@ -169,6 +170,12 @@ struct ControllerStarted {
     visit(2, "version", self.version);
   }
 };
+struct MixChanged {  // what is asked for has moved
+  static constexpr std::string_view kKind = "mixChanged";
+  RequestMix mix;
+  bool operator==(const MixChanged&) const = default;
+  static void fields(auto& self, auto&& visit) { visit(1, "mix", self.mix); }
+};
 struct WorkloadsForgotten {  // finished long ago; the journal still has them
   static constexpr std::string_view kKind = "workloadsForgotten";
   std::vector<WorkloadId> workloads;
@@ -180,7 +187,7 @@ using EventBody =
     std::variant<PoolDefined, TopologyDefined, QueueDefined, ClassDefined, ResourceDefined,
                  PolicyChanged, NodeSeen, NodeConditionChanged, DeviceHealthChanged, AttemptRunning,
                  MembersEnded, WorkloadSubmitted, WorkloadHeld, WorkloadReleased, CancelRequested,
-                 CommandRefused, Decided, ControllerStarted, WorkloadsForgotten>;
+                 CommandRefused, Decided, ControllerStarted, WorkloadsForgotten, MixChanged>;
 
 struct Event {
   Sequence sequence;  // gap-free from 1

@@ -25,6 +25,22 @@ inline std::span<const std::string_view> enum_names(Sharing) {
   return kNames;
 }
 
+// How the node is chosen among those that can take a member. Higher is better, then the first node.
+enum class PlacementRule {
+  BestFit,        // leaves the least cpu and devices free
+  DotProduct,     // what is asked for points where most is free (Grandl and others, SIGCOMM 2014)
+  Clustering,     // beside members that take as many devices
+  Packing,        // devices in use first, then nodes in use (Gandiva, OSDI 2018)
+  Fragmentation,  // makes the least of what is free useless to the mix (FGD, ATC 2023)
+  Random,         // by lot: what the others are measured against
+  Value           // destroys the least of what the mix could still make of the node
+};
+inline std::span<const std::string_view> enum_names(PlacementRule) {
+  static constexpr std::array<std::string_view, 7> kNames{
+      "best_fit", "dot_product", "clustering", "packing", "fragmentation", "random", "value"};
+  return kNames;
+}
+
 struct PolicySet {
   std::string name = "default";
   Sharing sharing = Sharing::Shares;
@@ -36,6 +52,7 @@ struct PolicySet {
   base::Duration age_credit_every = base::hours(1);  // one point of priority a full interval waited
   std::int64_t age_credit_max = 100;
   base::Duration keeps_finished = base::days(7);  // finished workloads stay in State that long
+  std::optional<PlacementRule> placement;  // instead of the classes' strategies; nothing: theirs
   bool operator==(const PolicySet&) const = default;
   static void fields(auto& self, auto&& visit) {
     visit(1, "name", self.name);
@@ -48,6 +65,7 @@ struct PolicySet {
     visit(8, "ageCreditEvery", self.age_credit_every);
     visit(9, "ageCreditMax", self.age_credit_max);
     visit(10, "keepsFinished", self.keeps_finished);
+    visit(11, "placement", self.placement);
   }
 };
 

@@ -26,6 +26,7 @@
 #include "model/pool.h"
 #include "model/queue.h"
 #include "model/reason.h"
+#include "model/request_mix.h"
 #include "model/resources.h"
 #include "model/workload.h"
 #include "model/workload_class.h"
@@ -142,6 +143,8 @@ struct State {
   std::map<std::string, Topology> topologies;
   std::map<ResourceId, std::string> resources;  // custom ones; the well-known have fixed names
   PolicySet policy;
+  RequestCounts requests;
+  RequestMix mix;  // by which placement by value and by fragmentation goes; empty: none is known
 
   std::map<std::string, PoolId, std::less<>> pool_by_name;
   std::map<std::string, NodeId, std::less<>> node_by_name;

@@ -145,6 +145,8 @@ struct StoredState {
   model::Usage free;
   model::Usage secured;
   std::vector<StoredFinish> finished;
+  model::RequestMix mix;
+  model::RequestCounts requests;
   static void fields(auto& self, auto&& visit) {
     visit(1, "lastSequence", self.last_sequence);
     visit(2, "now", self.now);
@@ -166,6 +168,8 @@ struct StoredState {
     visit(18, "free", self.free);
     visit(19, "secured", self.secured);
     visit(20, "finished", self.finished);
+    visit(21, "mix", self.mix);
+    visit(22, "requests", self.requests);
   }
 };
 

@@ -244,7 +244,7 @@ PolicyDocument read_policy(const Map& document) {
   if (!field) return found;
   const Map spec =
       field.map({"sharing", "order", "usesClassPriority", "allowsReclaim", "allowsPreemption",
-                 "claimLifetime", "ageCreditEvery", "ageCreditMax", "keepsFinished"});
+                 "claimLifetime", "ageCreditEvery", "ageCreditMax", "keepsFinished", "placement"});
   if (const Field f = spec["sharing"]) policy.sharing = f.one_of<model::Sharing>();
   if (const Field f = spec["order"]) {
     policy.order.reset();
@@ -260,6 +260,10 @@ PolicyDocument read_policy(const Map& document) {
   if (const Field f = spec["ageCreditMax"]) policy.age_credit_max = f.integer(0, kMaxPriority);
   if (const Field f = spec["keepsFinished"])
     policy.keeps_finished = f.duration(Field::Zero::Allowed);
+  if (const Field f = spec["placement"]) {
+    policy.placement.reset();
+    if (f.written() != kByClass) policy.placement = f.one_of<model::PlacementRule>();
+  }
   return found;
 }
 

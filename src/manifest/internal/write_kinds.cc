@@ -266,6 +266,8 @@ Tree write_policy(const PolicyDocument& document) {
   spec.put("ageCreditEvery", write_duration(policy.age_credit_every));
   spec.put("ageCreditMax", Tree::of_number(policy.age_credit_max));
   spec.put("keepsFinished", write_duration(policy.keeps_finished));
+  spec.put("placement",
+           policy.placement ? write_enum(*policy.placement) : Tree::of_word("by_class"));
   return write_heading("Policy", policy.name).put("spec", std::move(spec));
 }
 
