@@ -123,6 +123,7 @@ model::WorkloadClass class_of(const std::string& name, Reader& read) {
   made.preemptible = read.named("preemptible", made.preemptible);
   made.min_runtime = read.duration("min_runtime", made.min_runtime);
   made.order = read.named("order", made.order);
+  made.strategy = read.named("strategy", made.strategy);
   if (read.has("max_runtime")) made.max_runtime = read.duration("max_runtime");
   made.evictions_per_day =
       static_cast<std::int32_t>(read.integer("evictions_per_day", made.evictions_per_day));
@@ -139,6 +140,8 @@ model::PolicySet policy_of(const std::string& name, Reader& read) {
   made.allows_reclaim = read.yes("reclaim", made.allows_reclaim);
   made.allows_preemption = read.yes("preemption", made.allows_preemption);
   made.claim_lifetime = read.duration("claim_lifetime", made.claim_lifetime);
+  if (read.has("placement"))
+    made.placement = read.named("placement", model::PlacementRule::BestFit);
   return made;
 }
 

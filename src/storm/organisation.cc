@@ -121,6 +121,9 @@ Document Organisation::random_policy(Random& random) const {
   policy.allows_preemption = swarm_.allows_preemption;
   if (random.chance(1, 3)) policy.claim_lifetime = base::seconds(random.between(5, 60));
   policy.keeps_finished = swarm_.forgets_early ? base::minutes(30) : base::days(7);
+  // Of a stream of its own: whatever else is drawn stays what it was.
+  Random rules = random.fork(3);
+  if (rules.chance(1, 2)) policy.placement = static_cast<model::PlacementRule>(rules.below(7));
   return document(manifest::PolicyDocument{policy});
 }
 

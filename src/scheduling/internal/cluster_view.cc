@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "scheduling/internal/ranking.h"
 
 namespace scheduling::internal {
 
@@ -17,8 +18,11 @@ using model::Workload;
 
 ClusterView::ClusterView(const State& state) : state_(&state) {
   pools_.resize(state.pools.next_id().value - 1);
+  rankings_.resize(pools_.size());
   state.nodes.each([this](NodeId id, const NodeRecord&) { load(id, Change::More); });
 }
+
+ClusterView::~ClusterView() = default;
 
 void ClusterView::load(NodeId id, Change change) {
   ASSERT(undo_.empty());
@@ -31,7 +35,10 @@ void ClusterView::load(NodeId id, Change change) {
     free_.resize(id.value);
   }
   FreeNode& node = nodes_[id.value - 1];
-  if (node.node != nullptr) leave_indexes(id);
+  if (node.node != nullptr)
+    leave_indexes(id);
+  else
+    rankings_[record.node.pool.value - 1].clear();
   load_seats(id, AttemptId{});
   node = free_node(*state_, record, seats_[id.value - 1]);
   enter_indexes(id);
@@ -63,6 +70,19 @@ std::int32_t ClusterView::most_whole(PoolId id) const {
   return most == 0 ? 0 : static_cast<std::int32_t>(most - 1);
 }
 
+Ranking& ClusterView::ranking(PoolId pool, model::PlacementRule rule) {
+  auto& rankings = rankings_[pool.value - 1];
+  for (const std::unique_ptr<Ranking>& ranking : rankings)
+    if (ranking->rule() == rule) return *ranking;
+  rankings.push_back(std::make_unique<Ranking>(*state_, *this, pool, rule));
+  return *rankings.back();
+}
+
+void ClusterView::forget_rankings() {
+  for (auto& rankings : rankings_)
+    rankings.clear();
+}
+
 ClusterView::PoolView& ClusterView::pool_of(const FreeNode& node) {
   return pools_[node.node->pool.value - 1];
 }
@@ -70,6 +90,8 @@ ClusterView::PoolView& ClusterView::pool_of(const FreeNode& node) {
 void ClusterView::enter_indexes(NodeId id) {
   const FreeNode& node = nodes_[id.value - 1];
   free_[id.value - 1] = glance_at_free(node);
+  for (const std::unique_ptr<Ranking>& ranking : rankings_[node.node->pool.value - 1])
+    ranking->note(node);
   if (!node.is_ready) return;
   PoolView& pool = pool_of(node);
   const auto whole = static_cast<std::size_t>(node.whole);

@@ -5,6 +5,7 @@
 // node * log nodes).
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "model/attempt.h"
 #include "model/ids.h"
 #include "model/placement.h"
+#include "model/policy_set.h"
 #include "model/state.h"
 #include "model/workload.h"
 #include "scheduling/internal/free_node.h"
@@ -21,10 +23,13 @@
 
 namespace scheduling::internal {
 
+class Ranking;
+
 class ClusterView {
  public:
   // Built again when a pool is defined; node events only need load().
   explicit ClusterView(const model::State& state);
+  ~ClusterView();
 
   // Reads the node again from State. Between plans only. `Less` promises that the node cannot host
   // more than before.
@@ -61,9 +66,18 @@ class ClusterView {
   void forget_growth();
   std::int32_t most_whole(model::PoolId id) const;
 
+  // The nodes of a leaf pool by how good a rule finds them, as the overlay has them. Made at the
+  // first question; valid until a node joins.
+  Ranking& ranking(model::PoolId pool, model::PlacementRule rule);
+  // Rules read the mix of requests of State: they are made anew when it has changed.
+  void forget_rankings();
+
   // ---- the overlay ----
   std::size_t mark() const { return undo_.size(); }
   void rollback(std::size_t mark);
+  // What was taken and given stays: there is nothing to roll back to any more. For whoever has no
+  // State that follows.
+  void keep() { undo_.clear(); }
   bool is_untouched() const { return undo_.empty(); }
 
   void take(const model::Workload& workload, const model::MemberPlacement& member,
@@ -83,12 +97,13 @@ class ClusterView {
   PoolView& pool_of(const FreeNode& node);
 
   const model::State* state_;
-  std::vector<FreeNode> nodes_;          // by id - 1
-  std::vector<Seats> seats_;             // by id - 1
-  std::vector<Glance> unpinned_;         // by id - 1
-  std::vector<std::uint64_t> versions_;  // by id - 1
-  std::vector<Glance> free_;             // by id - 1
-  std::vector<PoolView> pools_;          // by id - 1
+  std::vector<FreeNode> nodes_;                                  // by id - 1
+  std::vector<Seats> seats_;                                     // by id - 1
+  std::vector<Glance> unpinned_;                                 // by id - 1
+  std::vector<std::uint64_t> versions_;                          // by id - 1
+  std::vector<Glance> free_;                                     // by id - 1
+  std::vector<PoolView> pools_;                                  // by id - 1
+  std::vector<std::vector<std::unique_ptr<Ranking>>> rankings_;  // by id - 1 of the pool
   std::vector<std::pair<model::NodeId, FreeNode>> undo_;
 };
 

@@ -87,6 +87,14 @@ void erase_one(std::vector<QueueId>& tenants, QueueId tenant) {
 
 }  // namespace
 
+void count_member(MemberSizes& sizes, const MemberPlacement& member, std::int16_t by) {
+  if (member.devices.empty()) return;
+  const bool is_part = member.devices.front().milli < base::kWholeDevice;
+  std::int16_t& count =
+      sizes[is_part ? 0 : std::min<std::size_t>(member.devices.size(), sizes.size() - 1)];
+  count = static_cast<std::int16_t>(count + by);
+}
+
 GlanceAsk glance_ask(const model::TaskGroup& group) {
   GlanceAsk ask{.cpu = group.per_member.of(model::kCpu),
                 .memory = group.per_member.of(model::kMemory)};
@@ -125,8 +133,11 @@ FreeNode free_node(const State& state, const NodeRecord& record, const Seats& ro
   node.devices.reserve(record.devices.size());
   for (std::size_t i = 0; i < record.devices.size(); ++i)
     node.devices.push_back(free_device(record, i));
-  for (const Seat& seat : row.seats)
+  for (const Seat& seat : row.seats) {
     node.tenants.insert(node.tenants.end(), static_cast<std::size_t>(seat.members), seat.tenant);
+    for (std::size_t k = 0; k < node.sizes.size(); ++k)
+      node.sizes[k] = static_cast<std::int16_t>(node.sizes[k] + seat.sizes[k]);
+  }
   node.device_tenants.reserve(row.parts.size());
   for (const SeatPart& part : row.parts)
     node.device_tenants.push_back(
@@ -144,6 +155,7 @@ void occupy(FreeNode& node, const Workload& workload, const MemberPlacement& mem
     node.lack.add(a.resource, std::max<std::int64_t>(0, -rest));
   }
   node.tenants.push_back(tenant);
+  count_member(node.sizes, member, +1);
   for (const DeviceAssignment& assignment : member.devices) {
     const auto index = static_cast<std::size_t>(assignment.device);
     FreeDevice& device = node.devices[index];
@@ -166,6 +178,7 @@ void vacate(FreeNode& node, const Workload& workload, const MemberPlacement& mem
     node.free.add(a.resource, a.amount - paid);
   }
   erase_one(node.tenants, tenant);
+  count_member(node.sizes, member, -1);
   for (const DeviceAssignment& assignment : member.devices) {
     const auto index = static_cast<std::size_t>(assignment.device);
     FreeDevice& device = node.devices[index];

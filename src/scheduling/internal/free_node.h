@@ -3,6 +3,7 @@
 // it when it comes or goes. A value: the planner edits copies of it. Thread contract: none of its
 // own.
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,11 @@
 namespace scheduling::internal {
 
 struct Seats;
+
+// Members by how many devices they take: [0] a part of one, [n] n whole ones, the last that many or
+// more. Members without a device are not counted.
+using MemberSizes = std::array<std::int16_t, 9>;
+void count_member(MemberSizes& sizes, const model::MemberPlacement& member, std::int16_t by);
 
 struct FreeDevice {
   std::int32_t milli = 0;  // neither occupied nor set aside
@@ -50,6 +56,7 @@ struct FreeNode {
   model::Quantities lack;  // what a node that shrank is used beyond that: paid before free grows
   std::vector<FreeDevice> devices;
   std::int32_t whole = 0;                    // devices that are whole and free
+  MemberSizes sizes{};                       // who is there; claims not counted
   std::vector<model::QueueId> tenants;       // one entry per member
   std::vector<model::QueueId> claimants;     // the same of the members that claims will bring
   std::vector<DeviceTenant> device_tenants;  // in no order

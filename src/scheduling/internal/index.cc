@@ -319,6 +319,8 @@ void Derived::observe(const model::Event& event) {
       is_stale = true;  // it may have moved to another pool
     else
       load_node(seen->node.id, ClusterView::Change::More);
+  } else if (std::holds_alternative<model::MixChanged>(event.body)) {
+    view.forget_rankings();
   } else if (!std::holds_alternative<model::CommandRefused>(event.body) &&
              !std::holds_alternative<model::ControllerStarted>(event.body) &&
              !std::holds_alternative<model::WorkloadsForgotten>(event.body)) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "policy/eligibility.h"
+#include "scheduling/internal/ranking.h"
 
 namespace scheduling::internal {
 
@@ -22,18 +23,32 @@ using model::State;
 using model::TaskGroup;
 using model::Workload;
 
-Request request_for(const State& state, const Workload& workload) {
+namespace {
+
+// Before anything is known of what is asked for, rules that read it would find all nodes equal.
+std::optional<model::PlacementRule> rule_for(const State& state, const model::PolicySet& policy,
+                                             model::Strategy strategy) {
+  using enum model::PlacementRule;
+  std::optional<model::PlacementRule> rule = policy.placement;
+  if (!rule && strategy == model::Strategy::Value) rule = Value;
+  const bool reads_mix = rule == Value || rule == Fragmentation;
+  return reads_mix && state.mix.kinds.empty() ? std::nullopt : rule;
+}
+
+}  // namespace
+
+Request request_for(const State& state, const model::PolicySet& policy, const Workload& workload) {
   const QueueRecord& tenant = state.queues.at(state.queues.at(workload.queue).tenant());
+  const model::Strategy strategy = state.classes.at(workload.workload_class).strategy;
   return {.workload = &workload,
           .tenant = tenant.queue.id,
-          .strategy = state.classes.at(workload.workload_class).strategy,
+          .strategy = strategy,
           .exclusive = tenant.queue.exclusive,
-          .shares_across_tenants = tenant.queue.shares_devices_across_tenants};
+          .shares_across_tenants = tenant.queue.shares_devices_across_tenants,
+          .rule = rule_for(state, policy, strategy)};
 }
 
 namespace {
-
-enum class Barriers { All, WithoutTenants };
 
 // Tenants that are on the node or device already must agree with the newcomer, both ways.
 bool node_admits(const State& state, const FreeNode& node, const Request& request) {
@@ -111,11 +126,16 @@ std::optional<DeviceAssignment> part_on(const FreeNode& node, std::size_t index,
 }
 
 // A part of the device that has the least free: whole devices stay whole as long as possible.
-std::optional<std::vector<DeviceAssignment>> part_of_a_device(const State& state,
-                                                              const FreeNode& node,
-                                                              const Request& request,
-                                                              const DeviceRequest& option,
-                                                              Barriers barriers) {
+std::optional<std::vector<DeviceAssignment>> part_of_a_device(
+    const State& state, const FreeNode& node, const Request& request, const DeviceRequest& option,
+    Barriers barriers, std::int32_t preferred) {
+  if (preferred >= 0) {
+    const auto index = static_cast<std::size_t>(preferred);
+    const bool may =
+        barriers == Barriers::WithoutTenants || device_admits(state, node, index, request);
+    if (const auto assignment = may ? part_on(node, index, option) : std::nullopt)
+      return std::vector<DeviceAssignment>{*assignment};
+  }
   std::optional<DeviceAssignment> best;
   std::int32_t best_free = 0;
   for (std::size_t i = 0; i < node.devices.size(); ++i) {
@@ -131,19 +151,18 @@ std::optional<std::vector<DeviceAssignment>> part_of_a_device(const State& state
   return std::vector<DeviceAssignment>{*best};
 }
 
-std::optional<std::vector<DeviceAssignment>> choose_devices(const State& state,
-                                                            const FreeNode& node,
-                                                            const Request& request,
-                                                            const TaskGroup& group,
-                                                            Barriers barriers) {
+std::optional<std::vector<DeviceAssignment>> choose_devices(
+    const State& state, const FreeNode& node, const Request& request, const TaskGroup& group,
+    Barriers barriers, std::int32_t preferred = -1) {
   if (group.device_options.empty()) return std::vector<DeviceAssignment>{};
   for (std::size_t i = 0; i < group.device_options.size(); ++i) {
     if (request.only_option && std::min(*request.only_option, group.device_options.size() - 1) != i)
       continue;
     const DeviceRequest& option = group.device_options[i];
     if (option.is_none()) return std::vector<DeviceAssignment>{};
-    auto chosen = option.is_whole() ? whole_devices(node, option)
-                                    : part_of_a_device(state, node, request, option, barriers);
+    auto chosen = option.is_whole()
+                      ? whole_devices(node, option)
+                      : part_of_a_device(state, node, request, option, barriers, preferred);
     if (chosen) return chosen;
   }
   return std::nullopt;
@@ -153,17 +172,42 @@ const TaskGroup& group_of(const Request& request, std::int32_t group) {
   return request.workload->groups[static_cast<std::size_t>(group)];
 }
 
+bool is_free_for(const FreeNode& node, const DeviceAssignment& part) {
+  const FreeDevice& free = node.devices[static_cast<std::size_t>(part.device)];
+  if (!free.is_usable || free.milli < part.milli.value || free.memory < part.memory.value)
+    return false;
+  if (part.slice.empty())
+    return part.milli < base::kWholeDevice ? !free.is_sliced() : free.is_whole();
+  const model::Device& device = node.node->devices[static_cast<std::size_t>(part.device)];
+  const auto profile = std::ranges::find(device.profiles, part.slice, &model::SliceProfile::name);
+  if (free.parts > 0 || profile == device.profiles.end()) return false;
+  const std::uint32_t bits = ((1U << profile->memory_slices) - 1U) << part.slice_start;
+  return ((free.slices | free.claimed_slices) & bits) == 0;
+}
+
 }  // namespace
 
+bool has_room_for(const State& state, const FreeNode& node, const Request& request,
+                  const MemberPlacement& member) {
+  const model::Quantities& amounts = group_of(request, member.group).per_member;
+  return node.is_ready && policy::short_resource(amounts, node.free) == Reason::None &&
+         node_admits(state, node, request) &&
+         std::ranges::all_of(member.devices, [&](const DeviceAssignment& part) {
+           return is_free_for(node, part) &&
+                  device_admits(state, node, static_cast<std::size_t>(part.device), request);
+         });
+}
+
 std::optional<MemberPlacement> place_member(const State& state, const FreeNode& node,
-                                            const Request& request, std::int32_t group) {
+                                            const Request& request, std::int32_t group,
+                                            Barriers barriers, std::int32_t device) {
   const TaskGroup& tasks = group_of(request, group);
   if (!node.is_ready) return std::nullopt;
   if (policy::short_resource(tasks.per_member, node.free) != Reason::None) return std::nullopt;
   if (policy::node_bar(*node.node, request.workload->constraints) != Reason::None)
     return std::nullopt;
-  if (!node_admits(state, node, request)) return std::nullopt;
-  auto devices = choose_devices(state, node, request, tasks, Barriers::All);
+  if (barriers == Barriers::All && !node_admits(state, node, request)) return std::nullopt;
+  auto devices = choose_devices(state, node, request, tasks, barriers, device);
   if (!devices) return std::nullopt;
   return MemberPlacement{.group = group, .node = node.node->id, .devices = std::move(*devices)};
 }
@@ -329,6 +373,7 @@ class PoolPlacer {
 
   std::optional<MemberPlacement> find(std::int32_t group) const {
     const TaskGroup& tasks = group_of(request_, group);
+    if (request_.rule) return find_by_rule(group);
     if (only_ != nullptr) return find_among(*only_, group);
     const ClusterView::PoolView& pool = view_.pool(pool_);
     if (asks_part(tasks)) {
@@ -354,6 +399,33 @@ class PoolPlacer {
         if (by_whole[whole].any(takes)) break;
     }
     return member;
+  }
+
+  // The best node by the rule of those that admit the tenant.
+  std::optional<MemberPlacement> find_by_rule(std::int32_t group) const {
+    Ranking& ranking = view_.ranking(pool_, *request_.rule);
+    const auto at = [&](const Ranking::Candidate& candidate) {
+      return place_member(state_, view_.node(candidate.node), request_, group, Barriers::All,
+                          candidate.device);
+    };
+    if (only_ == nullptr) {
+      const auto first = request_.rule == model::PlacementRule::Random
+                             ? ranking.by_lot(request_, group, lot())
+                             : ranking.best(request_, group);
+      if (!first) return std::nullopt;
+      if (auto member = at(*first)) return member;
+    }
+    const auto candidates = only_ == nullptr ? ranking.in_order(request_, group)
+                                             : ranking.in_order(request_, group, *only_);
+    for (const Ranking::Candidate& candidate : candidates)
+      if (auto member = at(candidate)) return member;
+    return std::nullopt;
+  }
+
+  // Another for each workload and member, and the same wherever it is drawn.
+  std::uint64_t lot() const {
+    const auto member = static_cast<std::uint64_t>(trial_.placed);
+    return request_.workload->id.value * 1'000'003 + member;
   }
 
   // The smallest hole that is large enough, of the first option.

@@ -7,6 +7,7 @@
 
 #include "model/ids.h"
 #include "model/placement.h"
+#include "model/policy_set.h"
 #include "model/reason.h"
 #include "model/state.h"
 #include "model/workload.h"
@@ -26,13 +27,26 @@ struct Request {
   model::Exclusive exclusive = model::Exclusive::Nothing;  // of the tenant
   bool shares_across_tenants = false;                      // of the tenant
   Growth growth = Growth::Wanted;
-  std::optional<std::size_t> only_option;  // of each group's device options; nothing: any
+  std::optional<std::size_t> only_option;    // of each group's device options; nothing: any
+  std::optional<model::PlacementRule> rule;  // by which nodes are chosen; nothing: the strategy
 };
-Request request_for(const model::State& state, const model::Workload& workload);
+// Of the policy only what says where to look first is read.
+Request request_for(const model::State& state, const model::PolicySet& policy,
+                    const model::Workload& workload);
 
-// The member on this node, on what is free of it now; nothing when it does not fit.
+// Whether tenants bar each other.
+enum class Barriers { All, WithoutTenants };
+
+// The member on this node, on what is free of it now; nothing when it does not fit. A part is taken
+// of `device` where it fits, of the device with the least free otherwise.
 std::optional<model::MemberPlacement> place_member(const model::State& state, const FreeNode& node,
-                                                   const Request& request, std::int32_t group);
+                                                   const Request& request, std::int32_t group,
+                                                   Barriers barriers = Barriers::All,
+                                                   std::int32_t device = -1);
+
+// Whether the member could go exactly where `member` says, on what is free of the node now.
+bool has_room_for(const model::State& state, const FreeNode& node, const Request& request,
+                  const model::MemberPlacement& member);
 
 // Why the node cannot take one member of the group now: the first reason in the order of
 // docs/design/0001-first-planner.md; None when it can.

@@ -19,7 +19,7 @@ bool fits_where_it_grew(const TrialWorld& world, const Workload& workload, PoolF
   for (std::size_t i = *facts.failed_at; i < growth.size(); ++i) {
     if (!world.view.free_at(growth[i]).could_take(ask)) continue;
     const FreeNode& node = world.view.node(growth[i]);
-    if (!request) request = request_for(world.state, workload);
+    if (!request) request = request_for(world.state, world.policy, workload);
     if (place_member(world.state, node, *request, 0)) return true;
   }
   if (world.view.is_untouched()) facts.failed_at = growth.size();

@@ -74,7 +74,7 @@ TEST(Room, SaysWhatPlacingAnewWouldSay) {
       state.workloads.each([&](model::WorkloadId, const model::WorkloadRecord& record) {
         if (record.phase != model::Phase::Queued || !random.chance(1, 3)) return;
         if (minimum_of(record.workload) == 0) return;
-        Request request = scheduling::internal::request_for(state, record.workload);
+        Request request = scheduling::internal::request_for(state, state.policy, record.workload);
         request.growth = Growth::None;
         for (const model::PoolId pool :
              policy::accepted_pools(state, record.workload.constraints)) {

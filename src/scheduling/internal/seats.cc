@@ -21,6 +21,7 @@ Seat seat_of(const State& state, const NodeRecord& record, AttemptId id) {
             .workload_class = owner.workload.workload_class,
             .tenant = state.queues.at(owner.workload.queue).tenant(),
             .members = 0,
+            .sizes = {},
             .is_stopping = attempt.phase == model::AttemptPhase::Stopping,
             .since = attempt.running_since.value_or(attempt.decided),
             .ripe_at = protected_until(state, owner),
@@ -29,6 +30,7 @@ Seat seat_of(const State& state, const NodeRecord& record, AttemptId id) {
   for (const model::MemberPlacement& member : attempt.placement.members)
     if (member.node == record.node.id) {
       ++seat.members;
+      count_member(seat.sizes, member, +1);
       seat.holds.add(owner.workload.groups[static_cast<std::size_t>(member.group)].per_member);
     }
   return seat;

@@ -21,6 +21,7 @@ struct Seat {
   model::ClassId workload_class;
   model::QueueId tenant;
   std::int32_t members = 0;  // here
+  MemberSizes sizes{};       // of them
   bool is_stopping = false;
   base::Instant since;      // it runs, or was decided on
   base::Instant ripe_at;    // it will have run long enough to be stopped

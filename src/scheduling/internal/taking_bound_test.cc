@@ -40,7 +40,7 @@ void look_at(const TrialWorld& world, const model::WorkloadRecord& record, Equiv
                       .pool = facts.pool,
                       .is_within_guarantee = {}};
     const std::size_t mark = world.view.mark();
-    auto request = scheduling::internal::request_for(world.state, record.workload);
+    auto request = scheduling::internal::request_for(world.state, world.policy, record.workload);
     const bool has_room = place_in_pool(world.state, world.view, request, facts.pool).is_complete();
     world.view.rollback(mark);
     if (has_room || equals.need == 0 || !may_take_back(world, taker)) continue;
@@ -109,7 +109,8 @@ class Kept {
       refresh_facts(world, record.workload, equals);
       for (PoolFacts& facts : equals.pools) {
         compare(world, record, equals.need, facts, tally);
-        const auto request = scheduling::internal::request_for(state_, record.workload);
+        const auto request =
+            scheduling::internal::request_for(state_, world.policy, record.workload);
         if (random.chance(1, 4)) place_in_pool(state_, world.view, request, facts.pool);
       }
     });

@@ -86,7 +86,7 @@ class Chain {
         equals_(equals),
         head_(head),
         depth_(depth),
-        request_(request_for(world.state, workload)) {}
+        request_(request_for(world.state, world.policy, workload)) {}
 
   Trial run() {
     record([] {
