@@ -1,5 +1,6 @@
 #include "scheduling/internal/room.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace scheduling::internal {
@@ -107,14 +108,32 @@ bool Room::fits() {
   return !surely_too_small(view_, *request_.workload, pool_) && place_now().is_complete();
 }
 
-PoolTrial Room::place(const std::vector<const WorkloadRecord*>& gone) {
-  if (!counts_) return place_now();
+void Room::give_in_view(const std::vector<const WorkloadRecord*>& gone) {
+  if (!counts_) return;  // done when they were opened
   for (const WorkloadRecord* record : gone)
     for (const MemberPlacement& member : record->attempts.back().placement.members)
       view_.give(record->workload, member, tenant_of(*record));
+}
+
+PoolTrial Room::place(const std::vector<const WorkloadRecord*>& gone) {
+  const std::size_t mark = view_.mark();
+  give_in_view(gone);
   PoolTrial trial = place_now();
-  view_.rollback(mark_);
+  view_.rollback(mark);
   return trial;
+}
+
+bool Room::has_room_at(const model::Placement& placement,
+                       const std::vector<const WorkloadRecord*>& gone) {
+  const std::size_t mark = view_.mark();
+  give_in_view(gone);
+  const bool fits = std::ranges::all_of(placement.members, [&](const MemberPlacement& member) {
+    if (!has_room_for(state_, view_.node(member.node), request_, member)) return false;
+    view_.take(*request_.workload, member, request_.tenant);
+    return true;
+  });
+  view_.rollback(mark);
+  return fits;
 }
 
 }  // namespace scheduling::internal

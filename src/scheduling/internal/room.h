@@ -48,6 +48,9 @@ class Room {
 
   // Where the members would go; `gone` are the attempts that are open now.
   PoolTrial place(const std::vector<const model::WorkloadRecord*>& gone);
+  // Whether they could go where `placement` says.
+  bool has_room_at(const model::Placement& placement,
+                   const std::vector<const model::WorkloadRecord*>& gone);
 
  private:
   enum class Change { Open, Close };
@@ -55,6 +58,7 @@ class Room {
   RoomMemory::Opened& opened(model::NodeId id);
   std::int64_t count(const FreeNode& node);
   PoolTrial place_now();
+  void give_in_view(const std::vector<const model::WorkloadRecord*>& gone);
   model::QueueId tenant_of(const model::WorkloadRecord& record) const;
 
   const model::State& state_;

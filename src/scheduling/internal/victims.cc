@@ -30,6 +30,7 @@ class Search {
         losers_(losers),
         bound_(bound),
         is_single_(need == 1 && is_filled_node_by_node(*taker.workload, need)),
+        has_max_(is_any_max()),
         route_(route),
         room_(world.state, world.view, world.room, request, taker.pool, need),
         held_mark_(world.quotas.mark()),
@@ -58,7 +59,7 @@ class Search {
     if (!room_.fits()) return false;
     if (!keeps_unlent())
       is_unlent_short_ = true;
-    else if (!keeps_max())
+    else if (has_max_ && !keeps_max(room_.place(chosen_).placement))
       is_above_max_ = true;
     else
       return true;
@@ -68,21 +69,25 @@ class Search {
   // The place may cost more than was asked for (another device option, a share of memory on a
   // smaller device): its charge must stay below the ceilings of the path, too. What the victims
   // hold is the taker's then.
-  bool keeps_max() {
-    const auto& table = world_.quotas.table();
-    const auto& path = world_.state.queues.at(taker_.workload->queue).path;
-    const bool has_max = std::ranges::any_of(table.governed(), [&](Dimension d) {
-      return std::ranges::any_of(path, [&](QueueId q) { return table.of(q, d).max.has_value(); });
-    });
-    if (!has_max) return true;
-    const model::Usage charge =
-        policy::charge_of(world_.state, *taker_.workload, room_.place(chosen_).placement);
-    for (const QueueId queue : path)
+  bool keeps_max(const model::Placement& placement) const {
+    const model::Usage charge = policy::charge_of(world_.state, *taker_.workload, placement);
+    for (const QueueId queue : path())
       for (const auto& a : charge.amounts()) {
-        const auto max = table.of(queue, a.dimension).max;
+        const auto max = world_.quotas.table().of(queue, a.dimension).max;
         if (max && world_.quotas.held(queue, a.dimension) + a.amount > *max) return false;
       }
     return true;
+  }
+
+  const std::vector<QueueId>& path() const {
+    return world_.state.queues.at(taker_.workload->queue).path;
+  }
+
+  bool is_any_max() const {
+    const auto& table = world_.quotas.table();
+    return std::ranges::any_of(table.governed(), [&](Dimension d) {
+      return std::ranges::any_of(path(), [&](QueueId q) { return table.of(q, d).max.has_value(); });
+    });
   }
 
   // With several device options the ask is that of one of them, and no lower bound.
@@ -163,26 +168,45 @@ class Search {
       room_.open(*chosen_[opened_]);
   }
 
+  void leave_out(std::size_t i) {
+    const WorkloadRecord& victim = *chosen_[i];
+    room_.close(victim);
+    freed_.add(attempt_of(victim).charge, -1);
+    world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, +1);
+    chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+
+  void put_back(std::size_t i, const WorkloadRecord& victim) {
+    chosen_.insert(chosen_.begin() + static_cast<std::ptrdiff_t>(i), &victim);
+    room_.open(victim);
+    freed_.add(attempt_of(victim).charge);
+    world_.quotas.hold_only(victim.workload.queue, attempt_of(victim).charge, -1);
+  }
+
   // Drops from the costly end whatever is not needed; the last one collected is needed.
   void prune() {
     for (std::size_t i = chosen_.size() - 1; i-- > 0;) {
       const WorkloadRecord& victim = *chosen_[i];
-      const model::Usage& charge = attempt_of(victim).charge;
-      room_.close(victim);
-      freed_.add(charge, -1);
-      world_.quotas.hold_only(victim.workload.queue, charge, +1);
-      chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
-      if (fits_now()) continue;
-      chosen_.insert(chosen_.begin() + static_cast<std::ptrdiff_t>(i), &victim);
-      room_.open(victim);
-      freed_.add(charge);
-      world_.quotas.hold_only(victim.workload.queue, charge, -1);
+      leave_out(i);
+      if (!fits_now()) put_back(i, victim);
+    }
+  }
+
+  // With one victim fewer the place found first may be a dearer one, above a ceiling; the place
+  // that was found with all of them gone may still do without that victim.
+  void spare(const model::Placement& placement) {
+    for (std::size_t i = chosen_.size(); i-- > 0 && chosen_.size() > 1;) {
+      const WorkloadRecord& victim = *chosen_[i];
+      leave_out(i);
+      if (!room_.has_room_at(placement, chosen_) || !keeps_unlent() || !keeps_max(placement))
+        put_back(i, victim);
     }
   }
 
   void finish(VictimSearch& result) {
     PoolTrial trial = room_.place(chosen_);
     ASSERT(trial.is_complete());
+    if (has_max_) spare(trial.placement);
     result.cause = route_;
     result.placeable = trial.placed;
     result.placement = std::move(trial.placement);
@@ -196,6 +220,7 @@ class Search {
   const Losers& losers_;
   TakingBound* bound_;
   bool is_single_;
+  bool has_max_;                  // a queue of the taker's path has a ceiling
   bool is_unlent_short_ = false;  // there was room, but others keep it for their guarantees
   bool is_above_max_ = false;     // there was room, but at a charge above a ceiling
   Reason route_;
