@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "platform/terminal_progress.h"
+#include "simulator/fgd_role.h"
 #include "simulator/offered_load.h"
 #include "simulator/replay.h"
 #include "simulator/report.h"
@@ -131,6 +132,10 @@ Simulation describe(const Settings& settings, const Experiment& experiment) {
 }  // namespace
 
 int main(std::span<const std::string> words) {
+  const auto is_experiment = [](const std::string& word) {
+    return word == "--experiment" || word.starts_with("--experiment=");
+  };
+  if (std::ranges::any_of(words, is_experiment)) return fgd_main(words);
   const auto understood = settings_of(words);
   if (const auto* answer = std::get_if<UsageAnswer>(&understood)) {
     fmt::print(answer->exit_code == 0 ? stdout : stderr, "{}", answer->text);

@@ -127,7 +127,7 @@ void append_axes(std::string& out, const LineChart& chart, const Scale& scale) {
     }
     return;
   }
-  const TimeUnit unit = unit_for(scale.x_max);
+  const TimeUnit unit = chart.x_axis == XAxis::Percent ? TimeUnit{"%", 1} : unit_for(scale.x_max);
   const double step = round_up(scale.x_max / unit.seconds / 6);
   for (double at = 0; at * unit.seconds <= scale.x_max; at += step)
     append_text(out, scale.x(at * unit.seconds), bottom + 18, "middle",

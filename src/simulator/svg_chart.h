@@ -23,13 +23,14 @@ struct Line {
   std::vector<std::pair<double, double>> points;  // by x
 };
 
-enum class XAxis { Time, LogTime };  // seconds since the start; seconds on a logarithmic scale
+// Seconds since the start; seconds on a logarithmic scale; percent.
+enum class XAxis { Time, LogTime, Percent };
 
 struct LineChart {
   Words title, y_label;
   XAxis x_axis = XAxis::Time;
   std::string y_unit;  // behind each number, "%"
-  double x_max = 0;    // seconds; 0: the largest x of the lines
+  double x_max = 0;    // as x_axis; 0: the largest x of the lines
   double y_max = 0;    // 0: a round number above the largest y
   std::vector<Line> lines;
 };

@@ -108,8 +108,9 @@ constexpr std::array<Qos, 4> kQos{{{"LS", "online", "inference"},
                                    {"BE", "offline", "batch"}}};
 constexpr std::array<std::string_view, 4> kClasses{"inference", "notebook", "training", "batch"};
 
-TraceJob openb_pod(RowReader& row, const std::array<std::size_t, kColumnsMax>& at,
-                   std::optional<std::size_t> spec, std::optional<std::size_t> scheduled) {
+// What a pod asks for, from the columns that every list has.
+TraceJob openb_request(RowReader& row, const std::array<std::size_t, kColumnsMax>& at,
+                       std::optional<std::size_t> spec) {
   TraceJob job;
   job.name = row.word(at[0]);
   job.per_member.set(model::kCpu, row.integer(at[1], 0, kMostCpu));
@@ -126,6 +127,12 @@ TraceJob openb_pod(RowReader& row, const std::array<std::size_t, kColumnsMax>& a
     job.device.count = base::Count(count);
   }
   if (spec && count > 0) job.device.models = models_of(row.text(*spec));
+  return job;
+}
+
+TraceJob openb_pod(RowReader& row, const std::array<std::size_t, kColumnsMax>& at,
+                   std::optional<std::size_t> spec, std::optional<std::size_t> scheduled) {
+  TraceJob job = openb_request(row, at, spec);
   const auto qos = std::find_if(kQos.begin(), kQos.end(),
                                 [&](const Qos& q) { return q.name == row.text(at[5]); });
   if (qos == kQos.end()) {
@@ -184,6 +191,21 @@ Result<Trace> openb_trace(const CsvTable& table) {
     trace.jobs.push_back(std::move(job));
   }
   sort_by_submission(trace.jobs);
+  return trace;
+}
+
+Result<Trace> openb_requests(const CsvTable& table) {
+  const auto at = columns_of(table, {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"});
+  if (!at) return tl::unexpected(at.error());
+  const std::optional<std::size_t> spec = table.optional_column("gpu_spec");
+  Trace trace{.name = "openb"};
+  trace.jobs.reserve(table.rows());
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    RowReader row(table, i);
+    TraceJob job = openb_request(row, *at, spec);
+    if (row.error()) return tl::unexpected(*row.error());
+    trace.jobs.push_back(std::move(job));
+  }
   return trace;
 }
 

@@ -27,6 +27,8 @@ namespace simulator {
 // The queues are not set: their guarantees depend on the cluster.
 base::Result<Trace> philly_trace(const CsvTable& table, std::int64_t devices_per_node);
 base::Result<Trace> openb_trace(const CsvTable& table);
+// What openb pods ask for and nothing else, in the order of the file: lists without times will do.
+base::Result<Trace> openb_requests(const CsvTable& table);
 base::Result<Trace> own_trace(const CsvTable& table, std::string name);
 
 // sn, cpu_milli, memory_mib, gpu (devices), model.
